@@ -129,6 +129,8 @@ LU and Cholesky factorizations
                                           at once; off
 . -mat_sparsegpu_lu_precision full      - of direct factors; single: made and kept in single precision, half the memory,
                                           as long as refined solves reach the same bound with them
+. -mat_sparsegpu_lu_spill off           - on a GPU factors of large fronts lie in pinned memory of the host, where
+                                          solves read them: auto, as many as the GPU has no memory for; on, all; off
 - -mat_sparsegpu_lu_host auto           - a system on a GPU is factored and solved by the host: auto, where that is
                                           predicted to be faster and no backend was asked for; on; off
 
@@ -189,6 +191,13 @@ Where refinement is slow or does not reach the bound, as with condition numbers 
 solve misses it, factors in full precision take over until the next symbolic factorization; `MatView()` says why. So
 does `MatGetInertia()`, since the signs of small pivots are those of rounding errors. With -mat_sparsegpu_lu_refine 0
 solves have single precision's accuracy. Rows are matched as full precision does before the first factorization only.
+
+  With -mat_sparsegpu_lu_spill auto a GPU's memory must have room for the updates that fronts leave to each other, for
+small fronts, and for the two largest of those fronts whose factors go to the host; a sixteenth of what is free is left
+to the rest of the program. Fronts are factored in two buffers, one of which is copied while the next is factored;
+numbers are the same bits. Each solve, and each step of refinement, reads these factors through the bus: several
+right-hand sides at a time share that. `MatView()` tells how many bytes they are. The memory is the process's own,
+pinned: what the host lacks is an error.
 
   A factorization that replaced pivots, or whose entries grew, tries solves at once. Columns of LU whose pivots are poor
 then move to the end of the order, once for each order, as long as that makes the factors better. If solves fail, other

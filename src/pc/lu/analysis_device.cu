@@ -86,25 +86,17 @@ PetscErrorCode DeviceEngine::TakeLists()
   std::vector<SolveItem> forward, backward;
 
   PetscFunctionBegin;
-  large_.clear();
   small_rows_ = 0;
   for (PetscInt k = 0; plan.Steps() > 0 && k < plan.step_begin[SMALL_CLASSES]; k++)
     small_rows_ = PetscMax(small_rows_, tree.Pivots(plan.step[k]) + tree.Others(plan.step[k]));
-  for (PetscInt s = SMALL_CLASSES; s < plan.Steps(); s++) {
-    LargeStep step;
-    for (PetscInt k = plan.step_begin[s]; k < plan.step_begin[s + 1]; k++) {
-      const PetscInt f = plan.step[k], p = tree.Pivots(f), r = tree.Others(f);
-      PetscCallCXX(step.front.push_back(f));
-      PetscCallCXX(step.pivots.push_back(p));
-      PetscCallCXX(step.others.push_back(r));
-      const PetscInt own = (p + LU_TILE - 1) / LU_TILE, tiles = own + (r + LU_TILE - 1) / LU_TILE;
-      for (PetscInt t = 0; t < tiles; t++) {
-        PetscCallCXX(forward.push_back(SolveItem{f, t}));
-        if (t < own) PetscCallCXX(backward.push_back(SolveItem{f, t}));
-      }
+  const PetscInt large = plan.Steps() > 0 ? plan.step_begin[SMALL_CLASSES] : 0;
+  for (PetscInt k = large; k < static_cast<PetscInt>(plan.step.size()); k++) {
+    const PetscInt f = plan.step[k], p = tree.Pivots(f), r = tree.Others(f);
+    const PetscInt own = (p + LU_TILE - 1) / LU_TILE, tiles = own + (r + LU_TILE - 1) / LU_TILE;
+    for (PetscInt t = 0; t < tiles; t++) {
+      PetscCallCXX(forward.push_back(SolveItem{f, t}));
+      if (t < own) PetscCallCXX(backward.push_back(SolveItem{f, t}));
     }
-    step.count = static_cast<PetscInt>(step.front.size());
-    PetscCallCXX(large_.push_back(std::move(step)));
   }
   std::reverse(backward.begin(), backward.end());
   PetscCall(TakeCopy(&list_, plan.step));
@@ -128,19 +120,57 @@ PetscErrorCode DeviceEngine::TakeMatrix()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode DeviceEngine::CheckMemory() const
+PetscErrorCode DeviceEngine::MakeSteps()
 {
+  const FrontTree &tree = analysis_->tree;
+  const FrontPlan &plan = analysis_->plan;
+
+  PetscFunctionBegin;
+  large_.clear();
+  for (size_t part = 0; part + 1 < spill_.parts.size(); part++) {
+    LargeStep step;
+    step.begin = spill_.parts[part];
+    step.count = spill_.parts[part + 1] - step.begin;
+    for (PetscInt k = step.begin; k < step.begin + step.count; k++) {
+      PetscCallCXX(step.front.push_back(plan.step[k]));
+      PetscCallCXX(step.pivots.push_back(tree.Pivots(plan.step[k])));
+      PetscCallCXX(step.others.push_back(tree.Others(plan.step[k])));
+    }
+    PetscCallCXX(large_.push_back(std::move(step)));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// What of the factors lies on the device, and what on the host.
+PetscErrorCode DeviceEngine::DivideMemory()
+{
+  constexpr double  OTHERS  = 1.0 / 16; // of what is free: for the rest of the program, where factors may go elsewhere
   const LuAnalysis &A       = *analysis_;
   const size_t      vectors = 2 * Kept() + (A.refine ? A.j.size() : 0);
-  const double      needed  = FactorBytes() + SweepBytes() + static_cast<double>(vectors * sizeof(Scalar));
+  const double      number = static_cast<double>(NumberBytes()), updates = static_cast<double>(A.plan.work) * number;
+  const double      fixed = SweepBytes() + static_cast<double>(vectors * sizeof(Scalar)) + updates;
   double            left;
 
   PetscFunctionBegin;
   PetscCall(DeviceMemoryLeft(&left));
-  PetscCheck(needed <= left, PETSC_COMM_SELF, PETSC_ERR_MEM,
-             "The direct factorization will need %.4g bytes of the device's memory, of which %.4g are free (another "
-             "-pc_factor_mat_ordering_type may need less, -sparsegpu_backend kokkos uses the host's)",
-             needed, left);
+  const bool       fits   = fixed + static_cast<double>(A.plan.values) * number <= left;
+  const double     spared = fits || A.spill == Spill::Never ? 0 : OTHERS * left;
+  const PetscCount room   = static_cast<PetscCount>((left - spared - fixed) / number);
+  PetscCall(PlanSpill(A.tree, A.plan, A.spill, room, &spill_));
+  PetscCall(MakeSteps());
+  PetscCheck(
+      spill_.needed <= room, PETSC_COMM_SELF, PETSC_ERR_MEM,
+      "The direct factorization will need %.4g bytes of the device's memory%s, of which %.4g are free (%sanother "
+      "-pc_factor_mat_ordering_type may need less, -sparsegpu_backend kokkos uses the host's)",
+      fixed + static_cast<double>(spill_.needed) * number,
+      A.spill == Spill::Never ? "" : " beside what the host's takes of the factors", left - spared,
+      A.spill == Spill::Never ? "-mat_sparsegpu_lu_spill auto keeps factors in the host's, " : "");
+  if (spill_.Entries() > 0)
+    PetscCall(PetscInfo(
+        nullptr,
+        "%g of %g MB of the factors will lie in the host's memory, computed in %" PetscInt_FMT " buffers of %g MB\n",
+        static_cast<double>(spill_.Entries()) * number / 1e6, static_cast<double>(A.plan.values) * number / 1e6,
+        spill_.buffers, static_cast<double>(spill_.buffer) * number / 1e6));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -161,7 +191,7 @@ PetscErrorCode DeviceEngine::Symbolic(const LuAnalysis &analysis)
   if (!heard_) PetscCall(DeviceAllocatePinned(sizeof(DeviceReport), reinterpret_cast<void **>(&heard_)));
   if (!stuck_) PetscCall(DeviceAllocatePinned(sizeof(int), reinterpret_cast<void **>(&stuck_)));
   *stuck_ = 0;
-  PetscCall(CheckMemory());
+  PetscCall(DivideMemory());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -176,7 +206,7 @@ PetscLogDouble DeviceEngine::Bytes() const
   for (const auto *array : {&a_, &residual_, &before_, &sample_, &basis_, &dots_}) bytes += array->bytes();
   bytes += children_.bytes() + pending_.bytes() + forward_.bytes() + backward_.bytes() + row_scale_.bytes() +
            column_scale_.bytes();
-  return static_cast<PetscLogDouble>(bytes) + FactorBytes() + SweepBytes();
+  return static_cast<PetscLogDouble>(bytes) + FactorBytes() + SweepBytes() + SpilledBytes();
 }
 
 } // namespace sparsegpu::lu

@@ -47,6 +47,12 @@ enum class Kept {
   Paired ///< the same with pivots of order 1 and 2
 };
 
+/// Entries begin .. end - 1 of the factors, FrontPlan::values of them in all; entry k is at values[k].
+template <class Number> struct FactorPart {
+  PetscCount begin, end;
+  Number    *values;
+};
+
 /// What the kernels of a factorization work on. Number: Scalar or Single.
 template <class Number> struct LuWorkspace {
   Number       *values, *work; ///< FrontPlan
@@ -92,6 +98,7 @@ template <class Number> PetscErrorCode SmallFronts_CUDA(const FrontsView &fronts
                                                         Stream stream);
 /// Fronts of any size that do not need each other, the one with the most pivots first; their sizes are known here, too.
 struct LargeStep {
+  PetscInt              begin = 0; ///< in FrontPlan::step
   PetscInt              count = 0;
   std::vector<PetscInt> front, pivots, others; ///< [count]
 };

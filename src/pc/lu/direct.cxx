@@ -15,6 +15,7 @@ using symbolic::Inverted;
 const char *const LuMatchingNames[3] = {"auto", "on", "off"};
 const char *const LuPivotedNames[3]  = {"auto", "on", "off"};
 const char *const LuHostNames[3]     = {"auto", "on", "off"};
+const char *const LuSpillNames[3]    = {"auto", "on", "off"};
 const char *const LuPrecisionNames[] = {"full", "single", "Precision", "", nullptr};
 
 namespace
@@ -195,6 +196,7 @@ PetscErrorCode DirectFactor::Analyse(const CsrView &A, std::vector<PetscInt> row
   F.hermitian = hermitian;
   F.refine    = options.refine > 0;
   F.spins     = options.spins;
+  F.spill     = static_cast<Spill>(options.spill);
   proven      = false;
   pivoted_.reset(); // frees what these hold of the last pattern
   engine_.reset();

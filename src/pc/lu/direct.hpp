@@ -18,6 +18,7 @@ struct LuOptions {
   PetscInt  refine   = 10;                          ///< refinement steps at most; 0: none, and no copy of the matrix
   PetscInt  pivoted  = 0;                           ///< LuPivotedNames
   PetscInt  host     = 0;                           ///< LuHostNames
+  PetscInt  spill    = 2;                           ///< LuSpillNames
   bool      single   = false;                       ///< factors in single precision, if solves are good with them
   PetscReal exchange = static_cast<PetscReal>(0.1); ///< LuPivoting::exchange
   long long spins = 1ll << 28; ///< on the GPU a thread gives up after this many polls, minutes, in which no task ends
@@ -27,6 +28,8 @@ extern const char *const LuMatchingNames[3];
 extern const char *const LuPivotedNames[3];
 /// A system on the device is factored by the host: where that is predicted to be faster, always, never.
 extern const char *const LuHostNames[3];
+/// As Spill has them.
+extern const char *const LuSpillNames[3];
 /// As PetscOptionsEnum() takes them.
 extern const char *const LuPrecisionNames[];
 /// Joins the last `count` unknowns to a path: direct_schur.cxx.

@@ -6,6 +6,7 @@
 #include "device/device.hpp"
 #include "pc/lu/columns.hpp"
 #include "pc/lu/numeric.hpp"
+#include "pc/lu/spill.hpp"
 
 namespace sparsegpu::lu
 {
@@ -20,6 +21,7 @@ struct LuAnalysis {
   bool                   paired = false;          ///< symmetric: pivots of order 1 and 2 are chosen within tiles
   bool                   refine = true;           ///< residuals will be asked for
   long long              spins  = 1ll << 28;      ///< LuOptions::spins
+  Spill                  spill  = Spill::Never;   ///< of factors on the device
   std::vector<PetscInt>  i, j;                    ///< the matrix's pattern
   std::vector<PetscInt>  row_order, column_order; ///< [rows] eliminated k-th
   std::vector<PetscReal> row_scale, column_scale; ///< [rows] of the matrix's own rows and columns, if matched
@@ -136,6 +138,8 @@ public:
   virtual PetscErrorCode Values(std::vector<Scalar> *a) = 0;
   virtual Space          Where() const                  = 0;
   virtual PetscLogDouble Bytes() const                  = 0;
+  /// Of those, what lies in the host's memory although solves run on the device.
+  virtual PetscLogDouble SpilledBytes() const { return 0; }
 };
 
 /// single: factors are stored and computed in single precision; all else of an engine is in full precision.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "device/buffer.hpp"
+#include "device/buffered_copies.hpp"
 #include "pc/lu/engine.hpp"
 #include "pc/lu/system.hpp"
 
@@ -36,14 +37,23 @@ public:
   PetscErrorCode Scales(std::vector<PetscReal> *row, std::vector<PetscReal> *column) override;
   Space          Where() const override { return Space::Device; }
   PetscLogDouble Bytes() const override;
+  PetscLogDouble SpilledBytes() const override
+  {
+    return static_cast<PetscLogDouble>(spill_.Entries()) * static_cast<PetscLogDouble>(NumberBytes());
+  }
 
 protected:
   /// x = A^-1 b. Without `scale`, b is scaled already. Unless `kept` is null, x goes there and is added to.
   virtual PetscErrorCode ApplyTo(const LuColumns &columns, const Scalar *b, PetscInt ldb, bool scale, Scalar *kept,
                                  Scalar *x, PetscInt ldx, bool transpose) = 0;
-  /// Bytes of the factors and updates, and of the sweeps' vectors for one column or for those that there is room for.
-  virtual double FactorBytes() const = 0;
+  /// Bytes of an entry of the factors, and of the sweeps' vectors for one column or for those that there is room for.
+  virtual size_t NumberBytes() const = 0;
   virtual double SweepBytes() const  = 0;
+  /// Of factors and updates on the device.
+  double FactorBytes() const
+  {
+    return static_cast<double>(spill_.needed + analysis_->plan.work) * static_cast<double>(NumberBytes());
+  }
 
   PetscErrorCode Hear(Stream stream);
   PetscErrorCode CheckStuck();
@@ -63,7 +73,8 @@ protected:
   // what is done with them
   Array<PetscInt>        list_; ///< [fronts] FrontPlan::step
   Array<SolveItem>       forward_, backward_;
-  std::vector<LargeStep> large_;
+  std::vector<LargeStep> large_; ///< SpillPlan::parts
+  SpillPlan              spill_;
   PetscInt               small_rows_ = 0; ///< of the largest small front
   // the system
   Array<PetscInt>   i_, j_, transposed_i_, transposed_j_, transposed_source_, row_order_, column_order_;
@@ -83,9 +94,10 @@ protected:
 private:
   PetscErrorCode TakeTree();
   PetscErrorCode TakeLists();
+  PetscErrorCode MakeSteps();
   PetscErrorCode TakeMatrix();
   PetscErrorCode TakeTransposed();
-  PetscErrorCode CheckMemory() const;
+  PetscErrorCode DivideMemory();
   PetscErrorCode SystemOf(bool transpose, SystemView *system);
 };
 
@@ -119,23 +131,46 @@ public:
 protected:
   PetscErrorCode ApplyTo(const LuColumns &columns, const Scalar *b, PetscInt ldb, bool scale, Scalar *kept, Scalar *x,
                          PetscInt ldx, bool transpose) override;
-  double         FactorBytes() const override;
+  size_t         NumberBytes() const override { return sizeof(Number); }
   double         SweepBytes() const override;
 
 private:
-  PetscErrorCode     Reserve(PetscInt columns);
-  PetscErrorCode     Fill(const SystemView &system, const LuPolicy &policy, Stream stream);
-  PetscErrorCode     Factor(Stream stream);
-  PetscErrorCode     TakeRoots();
-  LuSolution<Number> Solution(PetscInt columns);
-  PetscErrorCode     Sweep(const LuSolution<Number> &solution, bool transpose, Sweeps sweeps, Stream stream);
+  PetscErrorCode Allocate();
+  PetscErrorCode Reserve(PetscInt columns);
+  PetscErrorCode Prepare(const SystemView &system, const LuPolicy &policy, Stream stream);
+  PetscErrorCode Fill(const SystemView &system, const FactorPart<Number> &part, Stream stream);
+  PetscErrorCode Measure(const FactorPart<Number> &part, Stream stream);
+  PetscErrorCode FactorLarge(const LargeStep &step, Number *values, Stream stream);
+  PetscErrorCode FactorSpilled(const SystemView &system, const LargeStep &step, Stream stream);
+  PetscErrorCode Factor(const SystemView &system, Stream stream);
+  /// Of the factors on the device: before those on the host, and after.
+  FactorPart<Number> Before() { return FactorPart<Number>{0, spill_.begin, values_.data()}; }
+  FactorPart<Number> After()
+  {
+    return FactorPart<Number>{spill_.end, analysis_->plan.values, Moved(values_.data(), -spill_.Entries())};
+  }
+  /// p + entries, which may be outside of what p points to.
+  static Number *Moved(Number *p, PetscCount entries)
+  {
+    return reinterpret_cast<Number *>(reinterpret_cast<uintptr_t>(p) +
+                                      static_cast<uintptr_t>(entries) * sizeof(Number));
+  }
+  LuWorkspace<Number> Workspace(Number *values);
+  PetscErrorCode      FindStored();
+  FrontsView          Stored() const;
+  PetscErrorCode      TakeRoots();
+  LuSolution<Number>  Solution(PetscInt columns);
+  PetscErrorCode      Sweep(const LuSolution<Number> &solution, bool transpose, Sweeps sweeps, Stream stream);
 
-  Array<Number>   values_, work_; ///< FrontPlan
-  Array<Number>   apart_;         ///< [pivots x pivots of FrontTree::apart]
-  Array<Number>   met_;           ///< LuWorkspace::met
-  Array<PairCode> pair_;          ///< LuWorkspace::pair
-  Array<Number>   vectors_; ///< a column: [rows] right-hand side; flags: [rows] y, [rows] x, [others] parts and, with
-                            ///< pairs, [rows] x in the order and the pairs of the pivots
+  bool              allocated_ = false;
+  Array<Number>     values_, work_;               ///< FrontPlan; of the values those that are not on the host
+  BufferedCopies    spilled_;                     ///< the others
+  Array<PetscCount> stored_lower_, stored_upper_; ///< [fronts], if some are: from values_ to where each front is
+  Array<Number>     apart_;                       ///< [pivots x pivots of FrontTree::apart]
+  Array<Number>     met_;                         ///< LuWorkspace::met
+  Array<PairCode>   pair_;                        ///< LuWorkspace::pair
+  Array<Number>     vectors_; ///< a column: [rows] right-hand side; flags: [rows] y, [rows] x, [others] parts and, with
+                              ///< pairs, [rows] x in the order and the pairs of the pivots
   Array<PetscReal> root_; ///< [2 * rows] roots of pivots in the order of elimination, their inverses; empty: not known
   Array<RealBits>  largest_; ///< [LU_COLUMNS] of right-hand sides; empty: they are in range
 };

@@ -18,7 +18,7 @@ PetscErrorCode DeviceFactors<Number>::Pivots(std::vector<Scalar> *met, std::vect
   PetscCall(DeviceStream(&stream));
   PetscCall(gathered.Allocate(n, Space::Device));
   PetscCallCXX(own.resize(n));
-  PetscCall(TakePivots_CUDA(Fronts(), analysis_->tree.Fronts(), static_cast<PetscInt>(n), values_.data(),
+  PetscCall(TakePivots_CUDA(Stored(), analysis_->tree.Fronts(), static_cast<PetscInt>(n), values_.data(),
                             gathered.data(), stream));
   for (auto *to : {met, used}) {
     const Array<Number> &from = to == met ? met_ : gathered;

@@ -14,7 +14,7 @@ namespace
 struct Given {
   LuOptions options;
   PetscInt  spins;
-  char      matching[64], pivoted[64], host[64];
+  char      matching[64], pivoted[64], host[64], spill[64];
   PetscEnum precision;
 };
 
@@ -37,6 +37,10 @@ PetscErrorCode Offer(SparseGPUOptionItems PetscOptionsObject, Given *given)
   PetscCall(PetscOptionsString("-mat_sparsegpu_lu_host",
                                "The host factors a system on a GPU: auto (where it is predicted to be faster), on, off",
                                page, given->host, given->host, sizeof(given->host), nullptr));
+  PetscCall(PetscOptionsString("-mat_sparsegpu_lu_spill",
+                               "Factors of large fronts in the host's memory, where solves on a GPU read them: auto "
+                               "(where the GPU's does not suffice), on, off",
+                               page, given->spill, given->spill, sizeof(given->spill), nullptr));
   PetscCall(PetscOptionsEnum("-mat_sparsegpu_lu_precision",
                              "How factors are kept and computed; single: solves are refined, or full takes over", page,
                              LuPrecisionNames, given->precision, &given->precision, nullptr));
@@ -74,6 +78,7 @@ PetscErrorCode ReadOptions(Mat F, Mat A)
   PetscCall(PetscStrncpy(given.matching, LuMatchingNames[wanted.matching], sizeof(given.matching)));
   PetscCall(PetscStrncpy(given.pivoted, LuPivotedNames[wanted.pivoted], sizeof(given.pivoted)));
   PetscCall(PetscStrncpy(given.host, LuHostNames[wanted.host], sizeof(given.host)));
+  PetscCall(PetscStrncpy(given.spill, LuSpillNames[wanted.spill], sizeof(given.spill)));
   given.precision = static_cast<PetscEnum>(static_cast<int>(wanted.single));
   PetscOptionsBegin(PetscObjectComm((PetscObject)F), prefix, "Direct factorizations of sparsegpu", "Mat");
   PetscOptionsObject->options = ((PetscObject)A)->options;
@@ -88,6 +93,7 @@ PetscErrorCode ReadOptions(Mat F, Mat A)
   PetscCall(Choose("-mat_sparsegpu_lu_matching", given.matching, LuMatchingNames, &wanted.matching));
   PetscCall(Choose("-mat_sparsegpu_lu_pivoted", given.pivoted, LuPivotedNames, &wanted.pivoted));
   PetscCall(Choose("-mat_sparsegpu_lu_host", given.host, LuHostNames, &wanted.host));
+  PetscCall(Choose("-mat_sparsegpu_lu_spill", given.spill, LuSpillNames, &wanted.spill));
   wanted.spins         = given.spins;
   wanted.single        = static_cast<int>(given.precision) != 0;
   DirectOf(F)->options = wanted;

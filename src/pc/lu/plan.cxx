@@ -105,17 +105,17 @@ private:
   PetscCount                                end_ = 0;
 };
 
-/// Factors one after the other.
+/// Factors one after the other, in the order of the steps.
 void PlaceFactors(const FrontTree &tree, FrontPlan *plan)
 {
   const PetscInt fronts = tree.Fronts();
 
   plan->lower.resize(fronts);
   plan->upper.resize(fronts);
-  for (PetscInt f = 0; f < fronts; f++) {
+  for (const PetscInt f : plan->step) {
     const PetscCount p = tree.Pivots(f), r = tree.Others(f), m = p + r;
     plan->lower[f]         = plan->values;
-    plan->upper[f]         = plan->values + (plan->Half() ? TileEntries(p) : m * p);
+    plan->upper[f]         = plan->values + plan->FactorEntries(p, r) - p * r;
     plan->values           = plan->upper[f] + p * r;
     plan->largest          = std::max(plan->largest, static_cast<PetscInt>(m));
     plan->most_pivots      = std::max(plan->most_pivots, static_cast<PetscInt>(p));

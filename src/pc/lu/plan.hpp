@@ -103,7 +103,7 @@ constexpr PetscInt SCALED_PIVOTS = 1024;
 struct FrontPlan {
   Shape                   shape  = Shape::General;
   bool                    packed = false;              ///< updates are lower triangles by tiles: see UpdateColumn()
-  std::vector<PetscCount> lower, upper, update;        ///< [fronts]
+  std::vector<PetscCount> lower, upper, update;        ///< [fronts]; factors follow each other as the steps do
   std::vector<PetscInt>   step_begin, step;            ///< [steps + 1], [fronts] the fronts of each step
   std::vector<PetscCount> place;                       ///< [matrix entries] in values
   PetscCount              values = 0, work = 0;        ///< entries
@@ -118,6 +118,8 @@ struct FrontPlan {
   bool Half() const { return shape != Shape::General; } ///< one triangle is stored
   /// Of an update of r rows.
   PetscCount Entries(PetscCount r) const { return packed ? UpdateEntries(r) : r * r; }
+  /// Of the factors of a front.
+  PetscCount FactorEntries(PetscCount p, PetscCount r) const { return p * r + (Half() ? TileEntries(p) : (p + r) * p); }
   PetscInt   Steps() const { return static_cast<PetscInt>(step_begin.size()) - 1; }
 };
 

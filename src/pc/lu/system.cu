@@ -53,14 +53,14 @@ static __global__ void scale_columns_kernel(PetscInt columns, PetscReal *column_
 }
 
 /// Warps stride over the entries, neighbouring threads over neighbouring ones.
-template <class Number>
-static __global__ void growth_kernel(PetscCount count, const Number *values, DeviceReport *report)
+template <class Number> static __global__ void growth_kernel(FactorPart<Number> part, DeviceReport *report)
 {
   const PetscCount threads = static_cast<PetscCount>(gridDim.x) * THREADS;
+  PetscCount       k       = part.begin + static_cast<PetscCount>(blockIdx.x) * THREADS + threadIdx.x;
   PetscReal        most    = 0;
-  for (PetscCount k = static_cast<PetscCount>(blockIdx.x) * THREADS + threadIdx.x; k < count; k += threads) {
-    const PetscReal part = LargestPart(values[k]); // an overflow is growth, too
-    if (part > most) most = part;
+  for (; k < part.end; k += threads) {
+    const PetscReal size = LargestPart(part.values[k]); // an overflow is growth, too
+    if (size > most) most = size;
   }
   Raise(&report->growth, most);
 }
@@ -88,13 +88,14 @@ template <class Number> static __global__ void pivots_kernel(FrontsView V, Petsc
 
 /// A warp per column of L: neighbouring lanes read neighbouring rows.
 template <class Number> static __global__ void half_growth_kernel(FrontsView V, PetscInt count, PetscInt pivots,
-                                                                  Number *values, DeviceReport *report)
+                                                                  FactorPart<Number> part, DeviceReport *report)
 {
   const PetscCount column = (static_cast<PetscCount>(blockIdx.x) * THREADS + threadIdx.x) / 32;
   const int        lane   = threadIdx.x % 32;
+  const PetscInt   front  = column < pivots ? FrontOf(V, count, column) : -1;
   PetscReal        most   = 0;
-  if (column < pivots) {
-    const DeviceFront<Number> F(V, FrontOf(V, count, column), values, nullptr);
+  if (front >= 0 && V.lower[front] >= part.begin && V.lower[front] < part.end) {
+    const DeviceFront<Number> F(V, front, part.values, nullptr);
     const PetscCount          k = column - F.first;
     const Number pivot = F.Pivot(k), *const own = F.template Column<true>(k), *const rest = F.template Rest<true>(k);
     const auto raise = [&](const Number &v) {
@@ -140,14 +141,16 @@ static __global__ void measure_columns_kernel(SystemView A, DeviceReport *report
 
 template <class Number> static __global__ void place_kernel(SystemView A, const PetscReal *row_scale,
                                                             const PetscReal *column_scale, const PetscCount *place,
-                                                            bool hermitian, Number *__restrict__ values)
+                                                            bool hermitian, FactorPart<Number> part)
 {
   const PetscCount r = RowOf();
   if (r >= A.rows) return;
 #pragma unroll 4
   for (PetscInt e = A.i[r] + threadIdx.x % LANES; e < A.i[r + 1]; e += LANES) {
-    const Scalar value = Scalar(row_scale[r] * column_scale[A.j[e]]) * A.a[e];
-    if (place[e] >= 0) values[place[e]] = Rounded<Number>(hermitian && A.j[e] != r ? Conj(value) : value);
+    const Scalar     value = Scalar(row_scale[r] * column_scale[A.j[e]]) * A.a[e];
+    const PetscCount k     = place[e];
+    if (k >= part.begin && k < part.end)
+      part.values[k] = Rounded<Number>(hermitian && A.j[e] != r ? Conj(value) : value);
   }
 }
 
@@ -181,20 +184,22 @@ PetscErrorCode Equilibrate_CUDA(const SystemView &A, PetscReal *row_scale, Petsc
 }
 
 template <class Number>
-PetscErrorCode MeasureGrowth_CUDA(PetscCount count, const Number *values, DeviceReport *report, Stream stream)
+PetscErrorCode MeasureGrowth_CUDA(const FactorPart<Number> &part, DeviceReport *report, Stream stream)
 {
   constexpr PetscCount MOST = PetscCount(1) << 19; // threads: more than any device runs at a time
   PetscFunctionBegin;
-  PetscCall(LaunchOver<growth_kernel<Number>>(PetscMin(count, MOST), stream, count, values, report));
+  PetscCall(LaunchOver<growth_kernel<Number>>(PetscMin(part.end - part.begin, MOST), stream, part, report));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 template <class Number> PetscErrorCode MeasureHalfGrowth_CUDA(const FrontsView &fronts, PetscInt count, PetscInt pivots,
-                                                              Number *values, DeviceReport *report, Stream stream)
+                                                              const FactorPart<Number> &part, DeviceReport *report,
+                                                              Stream stream)
 {
+  const PetscCount columns = part.end > part.begin ? pivots : 0;
+
   PetscFunctionBegin;
-  PetscCall(
-      LaunchOver<half_growth_kernel<Number>>(32 * PetscCount(pivots), stream, fronts, count, pivots, values, report));
+  PetscCall(LaunchOver<half_growth_kernel<Number>>(32 * columns, stream, fronts, count, pivots, part, report));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -225,11 +230,11 @@ PetscErrorCode MeasureColumns_CUDA(const SystemView &transposed, DeviceReport *r
 
 template <class Number> PetscErrorCode PlaceValues_CUDA(const SystemView &A, const PetscReal *row_scale,
                                                         const PetscReal *column_scale, const PetscCount *place,
-                                                        bool hermitian, Number *values, Stream stream)
+                                                        bool hermitian, const FactorPart<Number> &part, Stream stream)
 {
   PetscFunctionBegin;
   PetscCall(LaunchOver<place_kernel<Number>>(PetscCount(LANES) * A.rows, stream, A, row_scale, column_scale, place,
-                                             hermitian, values));
+                                             hermitian, part));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -241,18 +246,18 @@ PetscErrorCode ClearReport_CUDA(DeviceReport *report, Stream stream)
 }
 
 template PetscErrorCode TakePivots_CUDA(const FrontsView &, PetscInt, PetscInt, Scalar *, Scalar *, Stream);
-template PetscErrorCode MeasureGrowth_CUDA(PetscCount, const Scalar *, DeviceReport *, Stream);
-template PetscErrorCode MeasureHalfGrowth_CUDA(const FrontsView &, PetscInt, PetscInt, Scalar *, DeviceReport *,
-                                               Stream);
+template PetscErrorCode MeasureGrowth_CUDA(const FactorPart<Scalar> &, DeviceReport *, Stream);
+template PetscErrorCode MeasureHalfGrowth_CUDA(const FrontsView &, PetscInt, PetscInt, const FactorPart<Scalar> &,
+                                               DeviceReport *, Stream);
 template PetscErrorCode PlaceValues_CUDA(const SystemView &, const PetscReal *, const PetscReal *, const PetscCount *,
-                                         bool, Scalar *, Stream);
+                                         bool, const FactorPart<Scalar> &, Stream);
 #if !defined(PETSC_USE_REAL_SINGLE)
 template PetscErrorCode TakePivots_CUDA(const FrontsView &, PetscInt, PetscInt, Single *, Single *, Stream);
-template PetscErrorCode MeasureGrowth_CUDA(PetscCount, const Single *, DeviceReport *, Stream);
-template PetscErrorCode MeasureHalfGrowth_CUDA(const FrontsView &, PetscInt, PetscInt, Single *, DeviceReport *,
-                                               Stream);
+template PetscErrorCode MeasureGrowth_CUDA(const FactorPart<Single> &, DeviceReport *, Stream);
+template PetscErrorCode MeasureHalfGrowth_CUDA(const FrontsView &, PetscInt, PetscInt, const FactorPart<Single> &,
+                                               DeviceReport *, Stream);
 template PetscErrorCode PlaceValues_CUDA(const SystemView &, const PetscReal *, const PetscReal *, const PetscCount *,
-                                         bool, Single *, Stream);
+                                         bool, const FactorPart<Single> &, Stream);
 #endif
 
 } // namespace sparsegpu::lu

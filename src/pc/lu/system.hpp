@@ -19,12 +19,13 @@ struct SystemView {
 PetscErrorCode ScaleByDiagonal_CUDA(const SystemView &A, PetscReal *row_scale, PetscReal *column_scale, Stream stream);
 /// Scales of rows, then of columns, that bring their largest entries into [1/2, 1).
 PetscErrorCode Equilibrate_CUDA(const SystemView &A, PetscReal *row_scale, PetscReal *column_scale, Stream stream);
-/// The largest part of `count` entries of the factors to the report; one read of them.
+/// The largest part of the factors' entries to the report; one read of them.
 template <class Number>
-PetscErrorCode MeasureGrowth_CUDA(PetscCount count, const Number *values, DeviceReport *report, Stream stream);
-/// The same of D, L and U = D L^T of a symmetric factorization with these pivots, of all fronts.
+PetscErrorCode MeasureGrowth_CUDA(const FactorPart<Number> &part, DeviceReport *report, Stream stream);
+/// The same of D, L and U = D L^T of a symmetric factorization with these pivots in all, of the fronts that are there.
 template <class Number> PetscErrorCode MeasureHalfGrowth_CUDA(const FrontsView &fronts, PetscInt count, PetscInt pivots,
-                                                              Number *values, DeviceReport *report, Stream stream);
+                                                              const FactorPart<Number> &part, DeviceReport *report,
+                                                              Stream stream);
 /// pivots [count_of_pivots]: D of a symmetric factorization, in the order of elimination.
 template <class Number> PetscErrorCode TakePivots_CUDA(const FrontsView &fronts, PetscInt count,
                                                        PetscInt count_of_pivots, Number *values, Number *pivots,
@@ -34,10 +35,11 @@ PetscErrorCode MeasureSystem_CUDA(const SystemView &A, const PetscReal *row_scal
                                   const LuPolicy &policy, DeviceReport *report, Stream stream);
 /// The column norm, of a transposed view.
 PetscErrorCode MeasureColumns_CUDA(const SystemView &transposed, DeviceReport *report, Stream stream);
-/// values[place[e]] = a[e], scaled, and, off the diagonal, conjugated if `hermitian`. Places of -1 are none.
+/// Entry place[e] of the part is a[e], scaled, and, off the diagonal, conjugated if `hermitian`; others, such as -1,
+/// are not there.
 template <class Number> PetscErrorCode PlaceValues_CUDA(const SystemView &A, const PetscReal *row_scale,
                                                         const PetscReal *column_scale, const PetscCount *place,
-                                                        bool hermitian, Number *values, Stream stream);
+                                                        bool hermitian, const FactorPart<Number> &part, Stream stream);
 /// Between the columns of a block, as the matrix orders them, and those of the sweeps. An entry k is at place[k].
 struct SweepOrder {
   PetscInt         rows;

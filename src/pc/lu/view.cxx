@@ -50,6 +50,11 @@ PetscErrorCode DirectFactor::View(PetscViewer viewer) const
   if (!schur.empty())
     PetscCall(PetscViewerASCIIPrintf(viewer, "a Schur complement of order %" PetscInt_FMT " is left\n",
                                      static_cast<PetscInt>(schur.size())));
+  const PetscLogDouble spilled = engine_ && !pivoted_ ? engine_->SpilledBytes() : 0;
+  if (spilled > 0)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "%.4g MB of factors in the host's memory, where solves read them, %s\n",
+                                     spilled / 1e6,
+                                     options.spill == 1 ? "as asked for" : "as cuda's does not suffice"));
   PetscCall(PetscViewerGetFormat(viewer, &format));
   if (format == PETSC_VIEWER_ASCII_INFO_DETAIL) PetscCall(ViewDetail(viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
