@@ -81,7 +81,6 @@ PetscErrorCode Check(cublasStatus_t status)
 PetscErrorCode Begin(Stream stream)
 {
   PetscFunctionBegin;
-  if (!cublas.handle) PetscCall(Check(cublas.create(&cublas.handle)));
   PetscCall(Check(cublas.set_stream(cublas.handle, static_cast<cudaStream_t>(stream))));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -171,7 +170,12 @@ PetscErrorCode CublasFound(bool *found)
     }
     PetscCall(PetscInfo(nullptr, "%s %s\n", name.c_str(), cublas.library ? "opened" : "not found"));
   }
-  *found = cublas.library != nullptr;
+  if (cublas.library && !cublas.handle && cublas.create(&cublas.handle) != CUBLAS_STATUS_SUCCESS) {
+    (void)cudaGetLastError();
+    cublas.handle = nullptr; // there may be memory another time
+    PetscCall(PetscInfo(nullptr, "cuBLAS lacks memory of the GPU\n"));
+  }
+  *found = cublas.handle != nullptr;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

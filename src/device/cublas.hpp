@@ -7,7 +7,7 @@
 namespace sparsegpu
 {
 
-/// Whether cuBLAS can be loaded. The first call loads it.
+/// Whether cuBLAS can be loaded, and has the memory that it takes. The first call loads it.
 PetscErrorCode CublasFound(bool *found);
 /// C [m x n] -= A [m x k] B [k x n], column-major; only where CublasFound(). Asynchronous. Number: Scalar or Single.
 template <class Number> PetscErrorCode CublasSubtractProduct(PetscInt m, PetscInt n, PetscInt k, const Number *A,

@@ -2,6 +2,7 @@
 /// that the numbers will need is compared with what is free.
 #include <algorithm>
 #include <numeric>
+#include "device/cublas.hpp"
 #include "pc/lu/engine_device.hpp"
 #include "petsc/compat.hpp"
 
@@ -150,8 +151,10 @@ PetscErrorCode DeviceEngine::DivideMemory()
   const double      number = static_cast<double>(NumberBytes()), updates = static_cast<double>(A.plan.work) * number;
   const double      fixed = SweepBytes() + static_cast<double>(vectors * sizeof(Scalar)) + updates;
   double            left;
+  bool              blas;
 
   PetscFunctionBegin;
+  if (A.plan.widest > MOST_OTHERS) PetscCall(CublasFound(&blas)); // which takes the memory that it needs
   PetscCall(DeviceMemoryLeft(&left));
   const bool       fits   = fixed + static_cast<double>(A.plan.values) * number <= left;
   const double     spared = fits || A.spill == Spill::Never ? 0 : OTHERS * left;

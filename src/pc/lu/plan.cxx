@@ -10,6 +10,7 @@
 #include "pc/ordering/cores.hpp"
 #include "pc/ordering/in_parts.hpp"
 #include "pc/symbolic/elimination.hpp"
+#include "pc/symbolic/supernodes.hpp"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu::lu
@@ -17,6 +18,8 @@ namespace sparsegpu::lu
 
 namespace
 {
+using symbolic::ALIGNED; // entries
+
 /// First fit, lowest place first; neighbouring gaps are joined. Gaps of one size class are kept by their places, and
 /// the classes are fine: a search looks at the lowest gap of each larger class, and walks through one.
 class Arena
@@ -105,6 +108,11 @@ private:
   PetscCount                                end_ = 0;
 };
 
+PetscCount Aligned(PetscCount entries)
+{
+  return (entries + ALIGNED - 1) / ALIGNED * ALIGNED;
+}
+
 /// Factors one after the other, in the order of the steps.
 void PlaceFactors(const FrontTree &tree, FrontPlan *plan)
 {
@@ -114,6 +122,7 @@ void PlaceFactors(const FrontTree &tree, FrontPlan *plan)
   plan->upper.resize(fronts);
   for (const PetscInt f : plan->step) {
     const PetscCount p = tree.Pivots(f), r = tree.Others(f), m = p + r;
+    if (p % ALIGNED == 0 && r % ALIGNED == 0) plan->values = Aligned(plan->values);
     plan->lower[f]         = plan->values;
     plan->upper[f]         = plan->values + plan->FactorEntries(p, r) - p * r;
     plan->values           = plan->upper[f] + p * r;
@@ -152,11 +161,11 @@ void Plan(const FrontTree &tree, Steps steps, PetscInt largest_small, Shape shap
   for (PetscInt s = 0; s < plan->Steps(); s++) {
     for (PetscInt k = plan->step_begin[s]; k < plan->step_begin[s + 1]; k++) {
       const PetscInt f = plan->step[k];
-      plan->update[f]  = arena.Take(plan->Entries(tree.Others(f)));
+      plan->update[f]  = arena.Take(Aligned(plan->Entries(tree.Others(f))));
     }
     for (PetscInt k = plan->step_begin[s]; k < plan->step_begin[s + 1]; k++)
       for (const PetscInt c : children.Of(plan->step[k])) {
-        arena.Give(plan->update[c], plan->Entries(tree.Others(c)));
+        arena.Give(plan->update[c], Aligned(plan->Entries(tree.Others(c))));
       }
   }
   plan->scaled = arena.end();

@@ -109,6 +109,71 @@ void Amalgamate(Supernodes *nodes, PetscInt apart)
   *nodes = std::move(result);
 }
 
+namespace
+{
+/// How many pivots each node is to give to its parent.
+class Gifts
+{
+public:
+  Gifts(Supernodes *nodes, PetscInt apart) : nodes_(*nodes), apart_(apart), given_(nodes->parent.size(), 0) {}
+  bool IsLarge(PetscInt s) const { return s != apart_ && nodes_.rows[s] >= ALIGNED_ROWS; }
+  bool MayGive(PetscInt s) const
+  {
+    return nodes_.parent[s] >= 0 && nodes_.parent[s] != apart_ && given_[s] == 0 && nodes_.pivots[s] >= 2 * ALIGNED;
+  }
+  void Give(PetscInt s, PetscInt count)
+  {
+    const PetscInt   g      = nodes_.parent[s];
+    const PetscCount before = Trapezoid(nodes_.pivots[s], nodes_.rows[s]) + Trapezoid(nodes_.pivots[g], nodes_.rows[g]);
+    given_[s] += count;
+    nodes_.pivots[s] -= count;
+    nodes_.pivots[g] += count;
+    nodes_.rows[g] += count;
+    nodes_.zeros[g] +=
+        Trapezoid(nodes_.pivots[s], nodes_.rows[s]) + Trapezoid(nodes_.pivots[g], nodes_.rows[g]) - before;
+  }
+  /// The last ones of each node, which are not among those that it gets.
+  void HandOver()
+  {
+    for (size_t k = nodes_.of.size(); k-- > 0;) {
+      const PetscInt s = nodes_.of[k];
+      if (given_[s] == 0) continue;
+      --given_[s];
+      nodes_.of[k] = nodes_.parent[s];
+    }
+  }
+
+private:
+  Supernodes    &nodes_;
+  const PetscInt apart_;
+  Indices        given_;
+};
+} // namespace
+
+void AlignPivots(Supernodes *nodes, PetscInt apart)
+{
+  const PetscInt count = static_cast<PetscInt>(nodes->parent.size());
+  Gifts          gifts(nodes, apart);
+  Indices        top(count, -1), missing(count, 0); // of a tree of large nodes
+  for (PetscInt s = count; s-- > 0;) {
+    const PetscInt g = nodes->parent[s];
+    if (!gifts.IsLarge(s)) continue;
+    top[s]          = g >= 0 && top[g] >= 0 ? top[g] : s;
+    missing[top[s]] = (missing[top[s]] + ALIGNED - nodes->pivots[s] % ALIGNED) % ALIGNED;
+  }
+  for (PetscInt s = 0; s < count; s++) { // children have smaller numbers
+    const PetscInt g = nodes->parent[s], tree = g >= 0 ? top[g] : -1;
+    if (!gifts.MayGive(s)) continue;
+    if (gifts.IsLarge(s)) {
+      gifts.Give(s, nodes->pivots[s] % ALIGNED);
+    } else if (tree >= 0 && !gifts.MayGive(tree)) {
+      gifts.Give(s, missing[tree]);
+      missing[tree] = 0;
+    }
+  }
+  gifts.HandOver();
+}
+
 Indices VisitingOrder(const Supernodes &nodes)
 {
   const PetscInt          count = static_cast<PetscInt>(nodes.parent.size());

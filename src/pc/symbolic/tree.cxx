@@ -10,7 +10,8 @@ namespace sparsegpu::symbolic
 namespace
 {
 /// The rows of all fronts, and where their parents have them. `A` is numbered as given, the tree's rows as eliminated.
-void FindRows(const SymmetricPattern &A, FrontTree *tree)
+/// Fronts that are to be `aligned` get rows of their ancestors that they do not need, up to a multiple of ALIGNED.
+void FindRows(const SymmetricPattern &A, const std::vector<char> &aligned, FrontTree *tree)
 {
   const PetscInt fronts = tree->Fronts();
   const Indices  place  = Inverted(tree->order);
@@ -29,6 +30,12 @@ void FindRows(const SymmetricPattern &A, FrontTree *tree)
       for (PetscCount e = A.i[tree->order[k]]; e < A.i[tree->order[k] + 1]; e++) take(place[A.j[e]]);
     for (const PetscInt c : children.Of(f))
       for (PetscCount e = tree->row_begin[c]; e < tree->row_begin[c + 1]; e++) take(tree->row[e]);
+    const auto     others = [&] { return static_cast<PetscInt>(tree->row.size() - begin); };
+    const auto     whole  = [&] { return !aligned[f] || others() % ALIGNED == 0; };
+    const PetscInt needed = others();
+    for (PetscInt g = tree->parent[f]; g >= 0 && g != tree->apart && !whole(); g = tree->parent[g])
+      for (PetscInt i = tree->first[g]; i < tree->first[g + 1] && !whole(); i++) take(i);
+    tree->zeros += static_cast<PetscCount>(others() - needed) * tree->Pivots(f);
     std::sort(tree->row.begin() + static_cast<std::ptrdiff_t>(begin), tree->row.end());
     tree->row_begin.push_back(static_cast<PetscCount>(tree->row.size()));
   }
@@ -55,14 +62,17 @@ void Build(const SymmetricPattern &pattern, PetscInt apart, const Indices &partn
   Supernodes            nodes = FundamentalSupernodes(e.parent, e.count, begin, apart);
   *tree                       = FrontTree();
   Amalgamate(&nodes, begin >= 0 ? nodes.of[begin] : -1);
+  if (partner.empty()) AlignPivots(&nodes, begin >= 0 ? nodes.of[begin] : -1);
 
-  const Indices order  = Postorder(nodes.parent, VisitingOrder(nodes));
-  const Indices number = Inverted(order);
+  const Indices     order  = Postorder(nodes.parent, VisitingOrder(nodes));
+  const Indices     number = Inverted(order);
+  std::vector<char> aligned;
   tree->first.assign(1, 0);
   for (const PetscInt s : order) {
     tree->first.push_back(tree->first.back() + nodes.pivots[s]);
     tree->parent.push_back(nodes.parent[s] >= 0 ? number[nodes.parent[s]] : -1);
     tree->zeros += nodes.zeros[s];
+    aligned.push_back(partner.empty() && nodes.rows[s] >= ALIGNED_ROWS);
   }
   const auto is_single = [&](PetscInt k) { return partner.empty() || partner[e.post[k]] == e.post[k]; };
   Indices    at(tree->first.begin(), tree->first.end() - 1);
@@ -71,7 +81,7 @@ void Build(const SymmetricPattern &pattern, PetscInt apart, const Indices &partn
     for (PetscInt k = 0; k < pattern.n; k++)
       if (is_single(k) == single) tree->order[at[number[nodes.of[k]]]++] = e.post[k];
   if (begin >= 0) tree->apart = number[nodes.of[begin]];
-  FindRows(pattern, tree);
+  FindRows(pattern, aligned, tree);
 }
 } // namespace
 
