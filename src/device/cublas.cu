@@ -27,6 +27,7 @@ template <class Number> struct Routines {
 
 struct Library {
   bool           tried                                       = false;
+  bool           lacks_memory                                = false;
   void          *library                                     = nullptr;
   cublasHandle_t handle                                      = nullptr;
   cublasStatus_t (*create)(cublasHandle_t *)                 = nullptr;
@@ -154,7 +155,7 @@ template <class Number> struct LowerProduct {
 };
 } // namespace
 
-PetscErrorCode CublasFound(bool *found)
+PetscErrorCode CublasFound(bool *found, bool again)
 {
   PetscFunctionBegin;
   if (!cublas.tried) {
@@ -170,10 +171,16 @@ PetscErrorCode CublasFound(bool *found)
     }
     PetscCall(PetscInfo(nullptr, "%s %s\n", name.c_str(), cublas.library ? "opened" : "not found"));
   }
-  if (cublas.library && !cublas.handle && cublas.create(&cublas.handle) != CUBLAS_STATUS_SUCCESS) {
-    (void)cudaGetLastError();
-    cublas.handle = nullptr; // there may be memory another time
-    PetscCall(PetscInfo(nullptr, "cuBLAS lacks memory of the GPU\n"));
+  if (cublas.library && !cublas.handle && (again || !cublas.lacks_memory)) {
+    const cublasStatus_t status = cublas.create(&cublas.handle);
+    cublas.lacks_memory         = status == CUBLAS_STATUS_ALLOC_FAILED || status == CUBLAS_STATUS_NOT_INITIALIZED;
+    if (cublas.lacks_memory) {
+      (void)cudaGetLastError();
+      cublas.handle = nullptr;
+      PetscCall(PetscInfo(nullptr, "cuBLAS lacks memory of the GPU\n"));
+    } else {
+      PetscCall(Check(status));
+    }
   }
   *found = cublas.handle != nullptr;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -7,8 +7,9 @@
 namespace sparsegpu
 {
 
-/// Whether cuBLAS can be loaded, and has the memory that it takes. The first call loads it.
-PetscErrorCode CublasFound(bool *found);
+/// Whether cuBLAS can be loaded, and has the memory that it takes. The first call loads it. Where memory lacked it is
+/// not found any more, so that what is computed does not depend on when; unless `again`.
+PetscErrorCode CublasFound(bool *found, bool again = false);
 /// C [m x n] -= A [m x k] B [k x n], column-major; only where CublasFound(). Asynchronous. Number: Scalar or Single.
 template <class Number> PetscErrorCode CublasSubtractProduct(PetscInt m, PetscInt n, PetscInt k, const Number *A,
                                                              PetscInt lda, const Number *B, PetscInt ldb, Number *C,

@@ -13,7 +13,7 @@ demo() { # ranks, demo, expressions ...
 # Demos find their meshes in the folder where they run, or in the one above.
 mkdir run && cp $demos/undocumented/pulley.xdmf . && cp $demos/documented/*.xml.gz run && cd run || exit 1
 ours 1 $python "$here/run_demo.py" $demos/documented/poisson/demo_poisson.py
-for ranks in 1 2; do
+for ranks in 1 2 3; do
   tolerance=1e-9
   demo $ranks poisson 'u.vector().norm("l2")'
   pattern='^result |Newton solver finished'

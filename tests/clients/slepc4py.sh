@@ -12,8 +12,10 @@ ours 1 $python $demos/ex1.py
 for name in ex1 ex2 ex3 ex4 ex5 ex6 ex8 ex9; do
   same 1 $python $demos/$name.py
 done
-for name in ex1 ex4 ex9; do
-  same 2 $python $demos/$name.py
+for ranks in 2 3; do
+  for name in ex1 ex2 ex4 ex5 ex6 ex8 ex9; do # ex3 is for one
+    same $ranks $python $demos/$name.py
+  done
 done
 same 1 $python "$here/run_demo.py" $demos/ex10.py # takes random numbers
 compared

@@ -32,7 +32,7 @@ static Problem Cliques()
   return p;
 }
 
-/// Cliques of random sizes, each above up to three others, coupled with part of the one above and of that above it.
+/// Cliques of random sizes, each above up to two others, coupled with part of the one above and of that above it.
 static Problem RandomCliques(unsigned seed)
 {
   std::mt19937                               random(seed);
@@ -59,6 +59,31 @@ static Problem RandomCliques(unsigned seed)
     clique.push_back({begin, end});
     end = begin;
   }
+  return p;
+}
+
+/// Below x, a front of one pivot, three cliques with some pivots to give each: x may not give what it gets. Above it y,
+/// a front of one pivot, too, and the last clique, the root.
+static Problem ManyBelowOne()
+{
+  const PetscInt size = 803, x = 3 * size, y = x + 1 + size, root = y + 1 + size, end = root + 1600;
+  Problem        p{"many_below_one", end, end, {}, {}};
+  const auto     couple = [&](PetscInt i, PetscInt begin, PetscInt stop) {
+    for (PetscInt j = begin; j < stop; ++j) {
+      p.entries.push_back({i, j, -1});
+      p.entries.push_back({j, i, -1});
+    }
+  };
+  for (PetscInt c = 0; c < 3; ++c) {
+    AddClique(c * size, (c + 1) * size, root + 400 * c, root + 400 * (c + 1), &p);
+    couple(x, c * size, (c + 1) * size);
+  }
+  AddClique(x, x + 1, root, root + 1200, &p);
+  AddClique(x + 1, y, root + 800, end, &p);
+  couple(y, x, y);
+  AddClique(y, y + 1, root, end, &p);
+  AddClique(y + 1, root, root, end, &p);
+  AddClique(root, end, 0, 0, &p);
   return p;
 }
 
@@ -131,6 +156,8 @@ static PetscErrorCode Aligned()
   PetscCall(CheckTree(Cliques(), tree));
   PetscCall(CheckAligned(Cliques(), tree, true, &count));
   PetscCheck(count == 3, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%d large fronts", (int)count);
+  PetscCall(Fronts(ManyBelowOne(), 0, &tree));
+  PetscCall(CheckTree(ManyBelowOne(), tree));
   for (unsigned seed = 0; seed < 8; ++seed)
     for (const PetscInt apart : {0, 9}) {
       const Problem p = RandomCliques(seed);

@@ -38,7 +38,7 @@ static PetscErrorCode CheckSpilled(const Problem &p, MatFactorType kind, const c
   const MatFactorInfo      info = Info(0);
   std::vector<PetscScalar> usual, spilled;
   std::string              text;
-  Mat                      A, F;
+  Mat                      A, F, G;
 
   PetscFunctionBeginUser;
   PetscCall(CreateOn("cuda", p, &A));
@@ -56,7 +56,12 @@ static PetscErrorCode CheckSpilled(const Problem &p, MatFactorType kind, const c
     spilled.clear();
     PetscCall(SolveAll(A, F, &spilled));
     PetscCall(CheckSameBits(usual, spilled, what));
+    usual.clear();
+    PetscCall(MatScale(A, (PetscReal)-0.75));
     PetscCall(Numeric(F, A, kind, info));
+    PetscCall(FactorDirect(A, kind, ordering, &G));
+    PetscCall(SolveAll(A, G, &usual));
+    PetscCall(MatDestroy(&G));
   }
   PetscCall(MatDestroy(&F));
   PetscCall(MatDestroy(&A));

@@ -142,6 +142,11 @@ PetscErrorCode DeviceEngine::MakeSteps()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static bool HasLarge(const FrontPlan &plan)
+{
+  return plan.Steps() > 0 && plan.step_begin[SMALL_CLASSES] < static_cast<PetscInt>(plan.step.size());
+}
+
 /// What of the factors lies on the device, and what on the host.
 PetscErrorCode DeviceEngine::DivideMemory()
 {
@@ -154,7 +159,8 @@ PetscErrorCode DeviceEngine::DivideMemory()
   bool              blas;
 
   PetscFunctionBegin;
-  if (A.plan.widest > MOST_OTHERS) PetscCall(CublasFound(&blas)); // which takes the memory that it needs
+  // cuBLAS takes the memory that it needs
+  if (A.plan.widest > MOST_OTHERS || (!A.plan.Half() && HasLarge(A.plan))) PetscCall(CublasFound(&blas, true));
   PetscCall(DeviceMemoryLeft(&left));
   const bool       fits   = fixed + static_cast<double>(A.plan.values) * number <= left;
   const double     spared = fits || A.spill == Spill::Never ? 0 : OTHERS * left;
@@ -182,7 +188,8 @@ PetscErrorCode DeviceEngine::Symbolic(const LuAnalysis &analysis)
   const size_t rows = static_cast<size_t>(analysis.rows), others = analysis.tree.row.size();
 
   PetscFunctionBegin;
-  analysis_ = &analysis;
+  analysis_  = &analysis;
+  allocated_ = false;
   PetscCall(basis_.Allocate(0, Space::Device));
   PetscCheck(2 * rows + others < static_cast<size_t>(PETSC_MAX_INT), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "The fronts have %zu rows, more than PetscInt counts: configure PETSC with 64-bit indices", rows + others);

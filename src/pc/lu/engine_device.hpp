@@ -75,7 +75,8 @@ protected:
   Array<SolveItem>       forward_, backward_;
   std::vector<LargeStep> large_; ///< SpillPlan::parts
   SpillPlan              spill_;
-  PetscInt               small_rows_ = 0; ///< of the largest small front
+  bool                   allocated_  = false; ///< what a factorization takes
+  PetscInt               small_rows_ = 0;     ///< of the largest small front
   // the system
   Array<PetscInt>   i_, j_, transposed_i_, transposed_j_, transposed_source_, row_order_, column_order_;
   Array<PetscCount> place_;
@@ -162,7 +163,6 @@ private:
   LuSolution<Number>  Solution(PetscInt columns);
   PetscErrorCode      Sweep(const LuSolution<Number> &solution, bool transpose, Sweeps sweeps, Stream stream);
 
-  bool              allocated_ = false;
   Array<Number>     values_, work_;               ///< FrontPlan; of the values those that are not on the host
   BufferedCopies    spilled_;                     ///< the others
   Array<PetscCount> stored_lower_, stored_upper_; ///< [fronts], if some are: from values_ to where each front is

@@ -113,16 +113,18 @@ PetscCount Aligned(PetscCount entries)
   return (entries + ALIGNED - 1) / ALIGNED * ALIGNED;
 }
 
-/// Factors one after the other, in the order of the steps.
-void PlaceFactors(const FrontTree &tree, FrontPlan *plan)
+/// Factors one after the other, in the order of the steps; those of large fronts on a device begin and end aligned.
+void PlaceFactors(const FrontTree &tree, Steps steps, FrontPlan *plan)
 {
   const PetscInt fronts = tree.Fronts();
+  const PetscInt large  = steps == Steps::Device && fronts > 0 ? plan->step_begin[SMALL_CLASSES] : fronts;
 
   plan->lower.resize(fronts);
   plan->upper.resize(fronts);
-  for (const PetscInt f : plan->step) {
+  for (PetscInt k = 0; k < fronts; k++) {
+    const PetscInt   f = plan->step[k];
     const PetscCount p = tree.Pivots(f), r = tree.Others(f), m = p + r;
-    if (p % ALIGNED == 0 && r % ALIGNED == 0) plan->values = Aligned(plan->values);
+    if (k >= large) plan->values = Aligned(plan->values);
     plan->lower[f]         = plan->values;
     plan->upper[f]         = plan->values + plan->FactorEntries(p, r) - p * r;
     plan->values           = plan->upper[f] + p * r;
@@ -133,6 +135,7 @@ void PlaceFactors(const FrontTree &tree, FrontPlan *plan)
     if (f != tree.apart) plan->flops += (P * P * P * 2 / 3 + 2 * P * P * R + 2 * P * R * R) / (plan->Half() ? 2 : 1);
     plan->solve_flops += 2 * P * P + 4 * P * R;
   }
+  if (large < fronts) plan->values = Aligned(plan->values);
 }
 
 /// Entries of scratch for columns of L times D: a slab of the others', a tile of the pivots'.
@@ -156,7 +159,7 @@ void Plan(const FrontTree &tree, Steps steps, PetscInt largest_small, Shape shap
   plan->shape  = shape;
   plan->packed = plan->Half() && steps == Steps::Device;
   FindSteps(tree, steps, largest_small, plan);
-  PlaceFactors(tree, plan);
+  PlaceFactors(tree, steps, plan);
   plan->update.resize(fronts);
   for (PetscInt s = 0; s < plan->Steps(); s++) {
     for (PetscInt k = plan->step_begin[s]; k < plan->step_begin[s + 1]; k++) {

@@ -115,24 +115,28 @@ namespace
 class Gifts
 {
 public:
-  Gifts(Supernodes *nodes, PetscInt apart) : nodes_(*nodes), apart_(apart), given_(nodes->parent.size(), 0) {}
+  Gifts(Supernodes *nodes, PetscInt apart)
+      : nodes_(*nodes),
+        apart_(apart),
+        own_(nodes->pivots),
+        given_(nodes->parent.size(), 0)
+  {
+  }
   bool IsLarge(PetscInt s) const { return s != apart_ && nodes_.rows[s] >= ALIGNED_ROWS; }
+  /// What is given is of a node's own pivots, never of those that it gets.
   bool MayGive(PetscInt s) const
   {
-    return nodes_.parent[s] >= 0 && nodes_.parent[s] != apart_ && given_[s] == 0 && nodes_.pivots[s] >= 2 * ALIGNED;
+    return nodes_.parent[s] >= 0 && nodes_.parent[s] != apart_ && own_[s] >= 2 * ALIGNED;
   }
   void Give(PetscInt s, PetscInt count)
   {
-    const PetscInt   g      = nodes_.parent[s];
-    const PetscCount before = Trapezoid(nodes_.pivots[s], nodes_.rows[s]) + Trapezoid(nodes_.pivots[g], nodes_.rows[g]);
+    const PetscInt g = nodes_.parent[s];
     given_[s] += count;
     nodes_.pivots[s] -= count;
     nodes_.pivots[g] += count;
     nodes_.rows[g] += count;
-    nodes_.zeros[g] +=
-        Trapezoid(nodes_.pivots[s], nodes_.rows[s]) + Trapezoid(nodes_.pivots[g], nodes_.rows[g]) - before;
   }
-  /// The last ones of each node, which are not among those that it gets.
+  /// The last ones of each node.
   void HandOver()
   {
     for (size_t k = nodes_.of.size(); k-- > 0;) {
@@ -146,27 +150,54 @@ public:
 private:
   Supernodes    &nodes_;
   const PetscInt apart_;
+  const Indices  own_;
   Indices        given_;
 };
+
+/// [nodes] The top of the tree of large nodes that each is in, -1: none, if all that it gets goes up to there.
+Indices FindTops(const Supernodes &nodes, const std::vector<char> &large, const Gifts &gifts)
+{
+  Indices top(large.size(), -1);
+  for (PetscInt s = static_cast<PetscInt>(large.size()); s-- > 0;) {
+    const PetscInt g = nodes.parent[s];
+    if (!large[s]) continue;
+    if (g < 0 || !large[g])
+      top[s] = s;
+    else if (gifts.MayGive(s))
+      top[s] = top[g];
+  }
+  return top;
+}
+
+/// [nodes] What a top that cannot give lacks to a multiple when all below it have given.
+Indices FindMissing(const Supernodes &nodes, const std::vector<char> &large, const Gifts &gifts)
+{
+  Indices pivots = nodes.pivots, missing(large.size(), 0);
+  for (PetscInt s = 0; s < static_cast<PetscInt>(large.size()); s++) {
+    if (!large[s]) continue;
+    if (gifts.MayGive(s))
+      pivots[nodes.parent[s]] += pivots[s] % ALIGNED;
+    else
+      missing[s] = (ALIGNED - pivots[s] % ALIGNED) % ALIGNED;
+  }
+  return missing;
+}
 } // namespace
 
 void AlignPivots(Supernodes *nodes, PetscInt apart)
 {
-  const PetscInt count = static_cast<PetscInt>(nodes->parent.size());
-  Gifts          gifts(nodes, apart);
-  Indices        top(count, -1), missing(count, 0); // of a tree of large nodes
-  for (PetscInt s = count; s-- > 0;) {
-    const PetscInt g = nodes->parent[s];
-    if (!gifts.IsLarge(s)) continue;
-    top[s]          = g >= 0 && top[g] >= 0 ? top[g] : s;
-    missing[top[s]] = (missing[top[s]] + ALIGNED - nodes->pivots[s] % ALIGNED) % ALIGNED;
-  }
+  const PetscInt    count = static_cast<PetscInt>(nodes->parent.size());
+  Gifts             gifts(nodes, apart);
+  std::vector<char> large(count);
+  for (PetscInt s = 0; s < count; s++) large[s] = gifts.IsLarge(s);
+  const Indices top     = FindTops(*nodes, large, gifts);
+  Indices       missing = FindMissing(*nodes, large, gifts);
   for (PetscInt s = 0; s < count; s++) { // children have smaller numbers
     const PetscInt g = nodes->parent[s], tree = g >= 0 ? top[g] : -1;
     if (!gifts.MayGive(s)) continue;
-    if (gifts.IsLarge(s)) {
+    if (large[s]) {
       gifts.Give(s, nodes->pivots[s] % ALIGNED);
-    } else if (tree >= 0 && !gifts.MayGive(tree)) {
+    } else if (tree >= 0) {
       gifts.Give(s, missing[tree]);
       missing[tree] = 0;
     }

@@ -21,9 +21,10 @@ Supernodes FundamentalSupernodes(const Indices &parent, const Indices &count, Pe
 /// Merges children into their parents where that stores few zeros: fewer, larger fronts. Nothing is merged into node
 /// `apart`, a root; -1: none.
 void Amalgamate(Supernodes *nodes, PetscInt apart);
-/// Nodes of at least ALIGNED_ROWS rows get a multiple of ALIGNED pivots: the last ones of others go to their parents,
-/// and where there is none, few of a smaller node below come up. A device multiplies dense matrices a third faster
-/// whose columns begin at multiples of 32 bytes. Of node `apart` nothing changes; -1: there is none.
+/// Nodes of at least ALIGNED_ROWS rows get a multiple of ALIGNED pivots where they have enough of their own to give the
+/// last ones to their parents; where there is no parent, some of a smaller node come up. A device multiplies dense
+/// matrices a third faster whose columns begin at multiples of 32 bytes, four numbers in double precision. Of node
+/// `apart` nothing changes; -1: there is none. Supernodes::zeros are not kept.
 constexpr PetscInt ALIGNED = 4, ALIGNED_ROWS = 1024;
 void               AlignPivots(Supernodes *nodes, PetscInt apart);
 /// Nodes in the order that needs the least memory for what children leave to their parents (Liu, ACM Trans. Math.

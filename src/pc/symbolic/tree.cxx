@@ -30,12 +30,10 @@ void FindRows(const SymmetricPattern &A, const std::vector<char> &aligned, Front
       for (PetscCount e = A.i[tree->order[k]]; e < A.i[tree->order[k] + 1]; e++) take(place[A.j[e]]);
     for (const PetscInt c : children.Of(f))
       for (PetscCount e = tree->row_begin[c]; e < tree->row_begin[c + 1]; e++) take(tree->row[e]);
-    const auto     others = [&] { return static_cast<PetscInt>(tree->row.size() - begin); };
-    const auto     whole  = [&] { return !aligned[f] || others() % ALIGNED == 0; };
-    const PetscInt needed = others();
+    const auto others = [&] { return static_cast<PetscInt>(tree->row.size() - begin); };
+    const auto whole  = [&] { return !aligned[f] || others() % ALIGNED == 0; };
     for (PetscInt g = tree->parent[f]; g >= 0 && g != tree->apart && !whole(); g = tree->parent[g])
       for (PetscInt i = tree->first[g]; i < tree->first[g + 1] && !whole(); i++) take(i);
-    tree->zeros += static_cast<PetscCount>(others() - needed) * tree->Pivots(f);
     std::sort(tree->row.begin() + static_cast<std::ptrdiff_t>(begin), tree->row.end());
     tree->row_begin.push_back(static_cast<PetscCount>(tree->row.size()));
   }
@@ -55,6 +53,18 @@ void FindRows(const SymmetricPattern &A, const std::vector<char> &aligned, Front
   }
 }
 
+/// What the fronts store of one triangle beyond the factor; the front apart is all stored on purpose.
+void CountZeros(const EliminationTree &e, FrontTree *tree)
+{
+  const Indices place = Inverted(e.post);
+  for (PetscInt f = 0; f < tree->Fronts(); f++) {
+    if (f == tree->apart) continue;
+    const PetscCount p = tree->Pivots(f), r = tree->Others(f);
+    tree->zeros += p * (p + 1) / 2 + p * r;
+    for (PetscInt k = tree->first[f]; k < tree->first[f + 1]; k++) tree->zeros -= e.count[place[tree->order[k]]];
+  }
+}
+
 void Build(const SymmetricPattern &pattern, PetscInt apart, const Indices &partner, FrontTree *tree)
 {
   const EliminationTree e     = FindEliminationTree(pattern);
@@ -71,7 +81,6 @@ void Build(const SymmetricPattern &pattern, PetscInt apart, const Indices &partn
   for (const PetscInt s : order) {
     tree->first.push_back(tree->first.back() + nodes.pivots[s]);
     tree->parent.push_back(nodes.parent[s] >= 0 ? number[nodes.parent[s]] : -1);
-    tree->zeros += nodes.zeros[s];
     aligned.push_back(partner.empty() && nodes.rows[s] >= ALIGNED_ROWS);
   }
   const auto is_single = [&](PetscInt k) { return partner.empty() || partner[e.post[k]] == e.post[k]; };
@@ -82,6 +91,7 @@ void Build(const SymmetricPattern &pattern, PetscInt apart, const Indices &partn
       if (is_single(k) == single) tree->order[at[number[nodes.of[k]]]++] = e.post[k];
   if (begin >= 0) tree->apart = number[nodes.of[begin]];
   FindRows(pattern, aligned, tree);
+  CountZeros(e, tree);
 }
 } // namespace
 
