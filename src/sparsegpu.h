@@ -193,12 +193,12 @@ does `MatGetInertia()`, since the signs of small pivots are those of rounding er
 solves have single precision's accuracy. Rows are matched as full precision does before the first factorization only.
 
   With -mat_sparsegpu_lu_spill auto a GPU's memory must have room for the updates that fronts leave to each other, for
-small fronts, and for two buffers, each of the size of the largest front whose factors go to the host, or one where there
-is no room for two. Fronts are factored in a buffer, which is copied while the next is factored in the other. A sixteenth
-of what is free is left to blocks of right-hand sides and the rest of the program. Numbers are the same bits. A Schur
-complement stays on the GPU. Each solve, and each step of refinement, reads these factors through the bus: several
-right-hand sides at a time share that. `MatView()` tells how many bytes they are. The memory is pinned: what the host
-lacks is an error.
+small fronts, and for two buffers, each of the size of the largest front whose factors go to the host, or one where
+there is no room for two. Fronts are factored in a buffer, which is copied while the next is factored in the other. A
+sixteenth of what is free is left to blocks of right-hand sides and the rest of the program. Numbers are the same bits.
+A Schur complement stays on the GPU. Each solve, and each step of refinement, reads these factors through the bus:
+several right-hand sides at a time share that. `MatView()` tells how many bytes they are. The memory is pinned: what the
+host lacks is an error.
 
   A factorization that replaced pivots, or whose entries grew, tries solves at once. Columns of LU whose pivots are poor
 then move to the end of the order, once for each order, as long as that makes the factors better. If solves fail, other
