@@ -44,8 +44,7 @@ PetscErrorCode BufferedCopies::Allocate(size_t host, size_t bytes, PetscInt coun
     }
   }
   PetscCall(host_.Reserve(host));
-  host_bytes_ = host;
-  count_      = count;
+  count_ = count;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -68,6 +67,7 @@ PetscErrorCode BufferedCopies::Copy(Stream stream, size_t at, size_t bytes)
   SparseGPUCallCUDA(cudaStreamWaitEvent(copies, Event(buffer.filled), 0));
   SparseGPUCallCUDA(cudaMemcpyAsync(host() + at, buffer.memory.data(), bytes, cudaMemcpyDeviceToHost, copies));
   SparseGPUCallCUDA(cudaEventRecord(Event(buffer.copied), copies));
+  PetscCall(PetscLogGpuToCpu(static_cast<PetscLogDouble>(bytes)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -29,7 +29,6 @@ public:
 
   /// Where host and device have it.
   char                     *host() const { return static_cast<char *>(host_.data()); }
-  size_t                    host_bytes() const { return host_bytes_; }
   static constexpr PetscInt MOST = 2;
 
 private:
@@ -39,7 +38,6 @@ private:
     void        *filled = nullptr, *copied = nullptr;
   };
   PinnedMemory host_;
-  size_t       host_bytes_ = 0;
   Buffer       buffer_[MOST];
   PetscInt     count_ = 0, current_ = 0;
   Stream       copies_ = nullptr; ///< a stream of its own

@@ -121,6 +121,7 @@ PetscErrorCode DeviceEngine::TakeMatrix()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// large_, of the parts of spill_.
 PetscErrorCode DeviceEngine::MakeSteps()
 {
   const FrontTree &tree = analysis_->tree;
@@ -172,7 +173,7 @@ PetscErrorCode DeviceEngine::DivideMemory()
       "The direct factorization will need %.4g bytes of the device's memory%s, of which %.4g are free (%sanother "
       "-pc_factor_mat_ordering_type may need less, -sparsegpu_backend kokkos uses the host's)",
       fixed + static_cast<double>(spill_.needed) * number,
-      A.spill == Spill::Never ? "" : " beside what the host's takes of the factors", left - spared,
+      A.spill == Spill::Never ? "" : " beside the factors that the host's keeps", left - spared,
       A.spill == Spill::Never ? "-mat_sparsegpu_lu_spill auto keeps factors in the host's, " : "");
   if (spill_.Entries() > 0)
     PetscCall(PetscInfo(
