@@ -88,10 +88,9 @@ PetscErrorCode DeviceEngine::TakeLists()
 
   PetscFunctionBegin;
   small_rows_ = 0;
-  for (PetscInt k = 0; plan.Steps() > 0 && k < plan.step_begin[SMALL_CLASSES]; k++)
+  for (PetscInt k = 0; k < plan.FirstLarge(); k++)
     small_rows_ = PetscMax(small_rows_, tree.Pivots(plan.step[k]) + tree.Others(plan.step[k]));
-  const PetscInt large = plan.Steps() > 0 ? plan.step_begin[SMALL_CLASSES] : 0;
-  for (PetscInt k = large; k < static_cast<PetscInt>(plan.step.size()); k++) {
+  for (PetscInt k = plan.FirstLarge(); k < static_cast<PetscInt>(plan.step.size()); k++) {
     const PetscInt f = plan.step[k], p = tree.Pivots(f), r = tree.Others(f);
     const PetscInt own = (p + LU_TILE - 1) / LU_TILE, tiles = own + (r + LU_TILE - 1) / LU_TILE;
     for (PetscInt t = 0; t < tiles; t++) {
@@ -143,11 +142,6 @@ PetscErrorCode DeviceEngine::MakeSteps()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static bool HasLarge(const FrontPlan &plan)
-{
-  return plan.Steps() > 0 && plan.step_begin[SMALL_CLASSES] < static_cast<PetscInt>(plan.step.size());
-}
-
 /// What of the factors lies on the device, and what on the host.
 PetscErrorCode DeviceEngine::DivideMemory()
 {
@@ -161,7 +155,7 @@ PetscErrorCode DeviceEngine::DivideMemory()
 
   PetscFunctionBegin;
   // cuBLAS takes the memory that it needs
-  if (A.plan.widest > MOST_OTHERS || (!A.plan.Half() && HasLarge(A.plan))) PetscCall(CublasFound(&blas, true));
+  if (A.plan.widest > MOST_OTHERS || (!A.plan.Half() && A.plan.HasLarge())) PetscCall(CublasFound(&blas, true));
   PetscCall(DeviceMemoryLeft(&left));
   const bool       fits   = fixed + static_cast<double>(A.plan.values) * number <= left;
   const double     spared = fits || A.spill == Spill::Never ? 0 : OTHERS * left;

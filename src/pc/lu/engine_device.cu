@@ -65,7 +65,7 @@ template <class Number> PetscErrorCode DeviceFactors<Number>::Sweep(const LuSolu
                                                                     Sweeps sweeps, Stream stream)
 {
   const LuAnalysis &A      = *analysis_;
-  const PetscInt    small  = A.plan.Steps() > 0 ? A.plan.step_begin[SMALL_CLASSES] : 0;
+  const PetscInt    small  = A.plan.FirstLarge();
   const FrontsView  fronts = Stored();
   const SolveLists  lists{list_.data(),
                          small,

@@ -117,7 +117,7 @@ PetscCount Aligned(PetscCount entries)
 void PlaceFactors(const FrontTree &tree, Steps steps, FrontPlan *plan)
 {
   const PetscInt fronts = tree.Fronts();
-  const PetscInt large  = steps == Steps::Device && fronts > 0 ? plan->step_begin[SMALL_CLASSES] : fronts;
+  const PetscInt large  = steps == Steps::Device ? plan->FirstLarge() : fronts;
 
   plan->lower.resize(fronts);
   plan->upper.resize(fronts);

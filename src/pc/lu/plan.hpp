@@ -121,6 +121,9 @@ struct FrontPlan {
   /// Of the factors of a front.
   PetscCount FactorEntries(PetscCount p, PetscCount r) const { return p * r + (Half() ? TileEntries(p) : (p + r) * p); }
   PetscInt   Steps() const { return static_cast<PetscInt>(step_begin.size()) - 1; }
+  /// Of Steps::Device: where the large fronts begin in `step`.
+  PetscInt FirstLarge() const { return Steps() > 0 ? step_begin[SMALL_CLASSES] : 0; }
+  bool     HasLarge() const { return FirstLarge() < static_cast<PetscInt>(step.size()); }
 };
 
 /// Offsets of the fronts' factors and updates. Fronts of more than `largest_small` rows are large. O(rows of the

@@ -22,7 +22,7 @@ struct LargeFronts {
   LargeFronts(const FrontTree &t, const FrontPlan &p)
       : tree(t),
         plan(p),
-        first(p.Steps() > 0 ? p.step_begin[SMALL_CLASSES] : 0),
+        first(p.FirstLarge()),
         end(static_cast<PetscInt>(p.step.size())),
         spillable(end > first && p.step.back() == t.apart ? end - 1 : end)
   {
