@@ -6,6 +6,7 @@
 #include "device/cuda_check.hpp"
 #include "device/limits.hpp"
 #include "pc/lu/paired_tile.cuh"
+#include "pc/lu/ways.hpp"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu::lu
@@ -15,13 +16,6 @@ static constexpr int WARPS = 4, THREADS = 32 * WARPS; ///< of a block
 
 namespace
 {
-/// Which factors a solve takes.
-enum class Way {
-  Plain,      ///< L, then U
-  Transposed, ///< U^T, then L^T
-  Half,       ///< L, then L^T or L^H with what D leaves: a symmetric factorization
-  Paired      ///< the same with pivots of order 1 and 2: rows have changed places within tiles, and been combined
-};
 /// Whether a right-hand side's rows are exchanged; and whether one triangle is kept.
 constexpr bool Exchanged(Way way)
 {
