@@ -54,6 +54,24 @@ template <class T> PetscErrorCode TakeCopy(Array<T> *array, const std::vector<T>
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Blocks that assemble the fronts of a step: enough to fill a GPU, and none with many more entries than the others.
+void AddItems(const LargeStep &step, std::vector<AssembleItem> *items)
+{
+  constexpr double MOST = 8192, BLOCKS = 2048; // entries of a block; blocks, if they have fewer
+  double           all = 0;
+  for (PetscInt k = 0; k < step.count; k++) {
+    const double rows = step.pivots[k] + step.others[k];
+    all += rows * rows;
+  }
+  const double entries = std::min(MOST, all / BLOCKS);
+  for (PetscInt k = 0; k < step.count; k++) {
+    const PetscInt rows    = step.pivots[k] + step.others[k];
+    const PetscInt columns = std::max(static_cast<PetscInt>(1), static_cast<PetscInt>(entries / rows));
+    for (PetscInt j = 0; j < rows; j += columns)
+      items->push_back(AssembleItem{step.front[k], j, std::min(rows, j + columns)});
+  }
+}
+
 } // namespace
 
 PetscErrorCode DeviceEngine::TakeTree()
@@ -123,8 +141,9 @@ PetscErrorCode DeviceEngine::TakeMatrix()
 /// large_, of the parts of spill_.
 PetscErrorCode DeviceEngine::MakeSteps()
 {
-  const FrontTree &tree = analysis_->tree;
-  const FrontPlan &plan = analysis_->plan;
+  const FrontTree          &tree = analysis_->tree;
+  const FrontPlan          &plan = analysis_->plan;
+  std::vector<AssembleItem> items;
 
   PetscFunctionBegin;
   large_.clear();
@@ -137,8 +156,12 @@ PetscErrorCode DeviceEngine::MakeSteps()
       PetscCallCXX(step.pivots.push_back(tree.Pivots(plan.step[k])));
       PetscCallCXX(step.others.push_back(tree.Others(plan.step[k])));
     }
+    step.items_begin = static_cast<PetscInt>(items.size());
+    PetscCallCXX(AddItems(step, &items));
+    step.items = static_cast<PetscInt>(items.size()) - step.items_begin;
     PetscCallCXX(large_.push_back(std::move(step)));
   }
+  PetscCall(assemble_.Take(std::move(items), Space::Device));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -209,8 +232,8 @@ PetscLogDouble DeviceEngine::Bytes() const
     bytes += array->bytes();
   for (const auto *array : {&row_begin_, &lower_, &upper_, &update_, &place_}) bytes += array->bytes();
   for (const auto *array : {&a_, &residual_, &before_, &sample_, &basis_, &dots_}) bytes += array->bytes();
-  bytes += children_.bytes() + pending_.bytes() + forward_.bytes() + backward_.bytes() + row_scale_.bytes() +
-           column_scale_.bytes();
+  bytes += children_.bytes() + pending_.bytes() + forward_.bytes() + backward_.bytes() + assemble_.bytes() +
+           row_scale_.bytes() + column_scale_.bytes();
   return static_cast<PetscLogDouble>(bytes) + FactorBytes() + SweepBytes() + SpilledBytes();
 }
 

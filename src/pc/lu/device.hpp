@@ -98,14 +98,20 @@ template <class Number> PetscErrorCode SmallFronts_CUDA(const FrontsView &fronts
                                                         Stream stream);
 /// Fronts of any size that do not need each other, the one with the most pivots first; their sizes are known here, too.
 struct LargeStep {
-  PetscInt              begin = 0; ///< in FrontPlan::step
-  PetscInt              count = 0;
-  std::vector<PetscInt> front, pivots, others; ///< [count]
+  PetscInt              begin       = 0; ///< in FrontPlan::step
+  PetscInt              count       = 0;
+  PetscInt              items_begin = 0, items = 0; ///< of the list of AssembleItem
+  std::vector<PetscInt> front, pivots, others;      ///< [count]
 };
-/// Fronts list[0 .. step.count) on the device, whose children are done.
+/// Columns begin .. end - 1 of a large front, which a thread block assembles.
+struct AssembleItem {
+  PetscInt front, begin, end;
+};
+/// Fronts list[0 .. step.count) on the device, whose children are done; items: those of the step.
 template <class Number> PetscErrorCode LargeFronts_CUDA(const FrontsView &fronts, const FrontPlan &plan,
                                                         const LargeStep &step, const PetscInt *list,
-                                                        const LuWorkspace<Number> &work, Stream stream);
+                                                        const AssembleItem *items, const LuWorkspace<Number> &work,
+                                                        Stream stream);
 /// Some of a step's fronts: on the host and the device.
 struct LargeChunk {
   PetscInt        count;
@@ -117,7 +123,7 @@ struct LargeChunk {
 constexpr PetscInt WIDE = 256;
 static_assert(WIDE % LU_TILE == 0, "of whole tiles");
 /// Subtracts the product of columns and rows of pivots k0 .. k0 + depth - 1, a tile or WIDE, from those of the pivots
-/// beyond them: of a tile up to the next multiple of WIDE.
+/// beyond them: of a tile up to the next multiple of WIDE, and then the next one of these tiles is factored.
 template <class Number> PetscErrorCode SubtractPivots_CUDA(const FrontsView &fronts, const FrontPlan &plan,
                                                            const LargeChunk &chunk, PetscInt k0, PetscInt depth,
                                                            const LuWorkspace<Number> &work, Stream stream);
@@ -126,9 +132,9 @@ template <class Number> PetscErrorCode LargeUpdates_CUDA(const FrontsView &front
                                                          const LargeStep &step, const PetscInt *list,
                                                          const LuWorkspace<Number> &work, Stream stream);
 
-/// The first step of that alone: what the children leave is added.
-template <class Number> PetscErrorCode AssembleFronts_CUDA(const FrontsView &fronts, const LargeStep &step,
-                                                           const PetscInt *list, const LuWorkspace<Number> &work,
+/// The first step of that alone: what the children leave is added, items [count].
+template <class Number> PetscErrorCode AssembleFronts_CUDA(const FrontsView &fronts, const AssembleItem *items,
+                                                           PetscInt count, const LuWorkspace<Number> &work,
                                                            Stream stream);
 /// block [pivots x pivots]: what has been assembled in a front without other rows, whose factors become unit matrices.
 template <class Number> PetscErrorCode TakeApart_CUDA(const FrontsView &fronts, PetscInt front, PetscInt pivots,

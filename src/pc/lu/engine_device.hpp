@@ -73,7 +73,8 @@ protected:
   // what is done with them
   Array<PetscInt>        list_; ///< [fronts] FrontPlan::step
   Array<SolveItem>       forward_, backward_;
-  std::vector<LargeStep> large_; ///< SpillPlan::parts
+  Array<AssembleItem>    assemble_; ///< of all large steps
+  std::vector<LargeStep> large_;    ///< SpillPlan::parts
   SpillPlan              spill_;
   bool                   allocated_  = false; ///< what a factorization takes
   PetscInt               small_rows_ = 0;     ///< of the largest small front

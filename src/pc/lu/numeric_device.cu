@@ -128,16 +128,17 @@ template <class Number> LuWorkspace<Number> DeviceFactors<Number>::Workspace(Num
 template <class Number>
 PetscErrorCode DeviceFactors<Number>::FactorLarge(const LargeStep &step, Number *values, Stream stream)
 {
-  const FrontTree          &tree = analysis_->tree;
-  const LuWorkspace<Number> work = Workspace(values);
-  const PetscInt *const     list = list_.data() + step.begin;
+  const FrontTree          &tree  = analysis_->tree;
+  const LuWorkspace<Number> work  = Workspace(values);
+  const PetscInt *const     list  = list_.data() + step.begin;
+  const AssembleItem *const items = assemble_.data() + step.items_begin;
 
   PetscFunctionBegin;
   if (step.front[0] == tree.apart) { // alone in its step
-    PetscCall(AssembleFronts_CUDA(Fronts(), step, list, work, stream));
+    PetscCall(AssembleFronts_CUDA(Fronts(), items, step.items, work, stream));
     PetscCall(TakeApart_CUDA(Fronts(), tree.apart, tree.Pivots(tree.apart), work, apart_.data(), stream));
   } else {
-    PetscCall(LargeFronts_CUDA(Fronts(), analysis_->plan, step, list, work, stream));
+    PetscCall(LargeFronts_CUDA(Fronts(), analysis_->plan, step, list, items, work, stream));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

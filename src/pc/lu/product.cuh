@@ -1,6 +1,7 @@
 /// C -= A B for one block of C, through shared memory.
 #pragma once
 
+#include "pc/lu/copy_ahead.cuh"
 #include "pc/lu/fronts.cuh"
 
 namespace sparsegpu::lu
@@ -199,15 +200,6 @@ template <class Number, class Rows> struct ScaledFactor {
   }
 };
 
-/// *to, in shared memory, becomes *from, or 0 where nothing is there, which is not read; asynchronously.
-template <class Number> __device__ __forceinline__ void CopyAhead(Number *to, const Number *from, bool there)
-{
-  const unsigned at    = static_cast<unsigned>(__cvta_generic_to_shared(to));
-  const int      bytes = there ? static_cast<int>(sizeof(Number)) : 0;
-  asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(at), "l"(from), "n"(sizeof(Number)), "r"(bytes)
-               : "memory");
-}
-
 /// Slices k0 ... of one block of a product on their way to shared memory; to be waited for, and synchronized.
 template <class Rows, class Factor, class Number>
 static __device__ void LoadSlices(PetscInt rows, PetscInt columns, PetscInt depth, const Rows &A, const Factor &B,
@@ -268,7 +260,7 @@ static __device__ void SubtractBlock(PetscInt rows, PetscInt columns, PetscInt d
         if (i < rows) fetch_to_l2(column(j) + PetscMin(i + u, rows - 1));
   }
   for (PetscInt k0 = 0; k0 < depth; k0 += DEPTH) {
-    if constexpr (TENSOR<Number>) asm volatile("cp.async.wait_all;" ::: "memory");
+    if constexpr (TENSOR<Number>) AwaitCopies();
     __syncthreads(); // this slice is there, and the one before has been read
     if (STAGES > 1 && k0 + DEPTH < depth) load(k0 + DEPTH);
     MultiplySlices<Factor>(S->stage[k0 / DEPTH % STAGES], sum);

@@ -6,6 +6,7 @@
 #include "device/launch.cuh"
 #include "pc/lu/fronts.cuh"
 #include "pc/lu/product.cuh"
+#include "pc/lu/tile.cuh"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu::lu
@@ -33,6 +34,23 @@ SPARSEGPU_HD bool ByCublas(PetscInt rows, const Beyond &beyond, PetscInt depth, 
 {
   return blas && depth == WIDE && static_cast<PetscCount>(rows - beyond.begin) * beyond.Count() >= MANY_ENTRIES;
 }
+/// What a block shares: the block that has the tile of pivots which comes next factors it when it has subtracted the
+/// last product from it, while other blocks still subtract theirs.
+template <class Number> union SubtractShared
+{
+  ProductShared<Number> product;
+  TileShared<Number>    tile;
+};
+static_assert(PRODUCT_THREADS == 32 * TILE_WARPS && BLOCK >= LU_TILE, "a block of a product has what a tile takes");
+
+template <Kept kept, class Number> __device__ void FactorNextTile(const DeviceFront<Number> &F, PetscInt next,
+                                                                  PetscInt depth, const LuWorkspace<Number> &W,
+                                                                  SubtractShared<Number> &shared)
+{
+  if (depth != LU_TILE) return;
+  __syncthreads();
+  FactorTile<kept>(F, next, W, shared.tile);
+}
 } // namespace
 
 /// Of general fronts: columns begin .. end - 1 from row `begin` on, then rows begin .. end - 1 of the columns from
@@ -43,7 +61,7 @@ template <class Number> static __global__ void __launch_bounds__(PRODUCT_THREADS
   const DeviceFront<Number> F(V, list[blockIdx.y], W.values, W.work);
   const Beyond              beyond(F.pivots, k0, depth);
   const PetscCount          m = F.rows, p = F.pivots, begin = beyond.begin, end = beyond.end;
-  __shared__ ProductShared<Number> shared;
+  __shared__ SubtractShared<Number> shared;
 
   begin_in_turn();
   if (beyond.Count() == 0 || ByCublas(F.rows, beyond, depth, blas)) return;
@@ -62,17 +80,18 @@ template <class Number> static __global__ void __launch_bounds__(PRODUCT_THREADS
   SubtractBlock<false>(
       rows, width, depth, PlainRows<Number>{F.lower + begin + k0 * m, m}, PlainFactor<Number>{C + k0, ld},
       [&](PetscCount j) { return C + begin + j * ld; }, static_cast<PetscInt>(row * BLOCK),
-      static_cast<PetscInt>(column * BLOCK), &shared);
+      static_cast<PetscInt>(column * BLOCK), &shared.product);
+  if (part == 0) FactorNextTile<Kept::Both>(F, beyond.begin, depth, W, shared);
 }
 
 /// Of halves, from the diagonal down: rows of pivots, then those below them.
-template <class Number> static __global__ void __launch_bounds__(PRODUCT_THREADS, PRODUCT_BLOCKS)
+template <Kept kept, class Number> static __global__ void __launch_bounds__(PRODUCT_THREADS, PRODUCT_BLOCKS)
     subtract_half_kernel(FrontsView V, const PetscInt *list, PetscInt k0, PetscInt depth, LuWorkspace<Number> W)
 {
   const DeviceFront<Number> F(V, list[blockIdx.y], W.values, W.work);
   const Beyond              beyond(F.pivots, k0, depth);
   const PetscInt            begin = beyond.begin;
-  __shared__ ProductShared<Number> shared;
+  __shared__ SubtractShared<Number> shared;
 
   begin_in_turn();
   if (beyond.Count() == 0) return;
@@ -85,11 +104,14 @@ template <class Number> static __global__ void __launch_bounds__(PRODUCT_THREADS
     if (row < column) return;
     SubtractBlock<true>(
         F.pivots - begin, beyond.Count(), depth, L, B,
-        [&](PetscCount j) { return F.template Column<true>(begin + j) + begin; }, row * BLOCK, column * BLOCK, &shared);
+        [&](PetscCount j) { return F.template Column<true>(begin + j) + begin; }, row * BLOCK, column * BLOCK,
+        &shared.product);
+    if (part == 0) FactorNextTile<kept>(F, begin, depth, W, shared);
   } else if (row < high + low) {
     SubtractBlock<false>(
         F.others, beyond.Count(), depth, PlainRows<Number>{F.template Rest<true>(k0), F.others}, B,
-        [&](PetscCount j) { return F.template Rest<true>(begin + j); }, (row - high) * BLOCK, column * BLOCK, &shared);
+        [&](PetscCount j) { return F.template Rest<true>(begin + j); }, (row - high) * BLOCK, column * BLOCK,
+        &shared.product);
   }
 }
 
@@ -133,9 +155,12 @@ template <class Number> PetscErrorCode SubtractPivots_CUDA(const FrontsView &fro
     blocks                = PetscMax(blocks, wide * high);
   }
   const dim3 grid = Grid(blocks, chunk.count);
-  if (blocks > 0 && plan.Half())
-    PetscCall(LaunchEarly<subtract_half_kernel<Number>>(grid, PRODUCT_THREADS, size_t(0), s, fronts, chunk.list, k0,
-                                                        depth, work));
+  if (blocks > 0 && work.pair)
+    PetscCall(LaunchEarly<subtract_half_kernel<Kept::Paired, Number>>(grid, PRODUCT_THREADS, size_t(0), s, fronts,
+                                                                      chunk.list, k0, depth, work));
+  else if (blocks > 0 && plan.Half())
+    PetscCall(LaunchEarly<subtract_half_kernel<Kept::Half, Number>>(grid, PRODUCT_THREADS, size_t(0), s, fronts,
+                                                                    chunk.list, k0, depth, work));
   else if (blocks > 0)
     PetscCall(LaunchEarly<subtract_kernel<Number>>(grid, PRODUCT_THREADS, size_t(0), s, fronts, chunk.list, k0, depth,
                                                    blas, work));
