@@ -1,100 +1,15 @@
 /// cuBLAS is opened with dlopen() and called through pointers: programs that do not need it do not load it.
 #include "device/cublas.hpp"
-#include <cublas_v2.h>
-#include <dlfcn.h>
-#include <climits>
-#include <string>
-#include "device/cuda_check.hpp"
+#include <algorithm>
+#include <type_traits>
+#include "device/cublas_library.cuh"
+#include "device/short_parts.cuh"
 
 namespace sparsegpu
 {
 
 namespace
 {
-template <class Number> using Product  = cublasStatus_t (*)(cublasHandle_t, cublasOperation_t, cublasOperation_t, int,
-                                                           int, int, const Number *, const Number *, int,
-                                                           const Number *, int, const Number *, Number *, int);
-template <class Number> using Products = cublasStatus_t (*)(cublasHandle_t, cublasOperation_t, cublasOperation_t, int,
-                                                            int, int, const Number *, const Number *, int, long long,
-                                                            const Number *, int, long long, const Number *, Number *,
-                                                            int, long long, int);
-
-/// The products of one of cuBLAS's types.
-template <class Number> struct Routines {
-  Product<Number>  product  = nullptr;
-  Products<Number> products = nullptr;
-};
-
-struct Library {
-  bool           tried                                       = false;
-  bool           lacks_memory                                = false;
-  void          *library                                     = nullptr;
-  cublasHandle_t handle                                      = nullptr;
-  cublasStatus_t (*create)(cublasHandle_t *)                 = nullptr;
-  cublasStatus_t (*destroy)(cublasHandle_t)                  = nullptr;
-  cublasStatus_t (*set_stream)(cublasHandle_t, cudaStream_t) = nullptr;
-#if defined(PETSC_USE_COMPLEX)
-  Routines<cuDoubleComplex> full;
-  Routines<cuComplex>       single;
-#else
-  Routines<double> full;
-  Routines<float>  single;
-#endif
-};
-Library cublas;
-
-#if defined(PETSC_USE_COMPLEX)
-constexpr char FULL[] = "cublasZgemm", SINGLE[] = "cublasCgemm";
-#else
-constexpr char FULL[] = "cublasDgemm", SINGLE[] = "cublasSgemm";
-#endif
-
-/// The routines for Number, Scalar or Single.
-template <class Number> const auto &RoutinesOf()
-{
-  if constexpr (sizeof(RealOfScalar<Number>) == sizeof(float))
-    return cublas.single;
-  else
-    return cublas.full;
-}
-
-template <class Function> bool Find(const char name[], Function *function)
-{
-  *function = reinterpret_cast<Function>(dlsym(cublas.library, name));
-  return *function != nullptr;
-}
-
-template <class Number> bool FindRoutines(const char name[], Routines<Number> *routines)
-{
-  const std::string plain = name;
-  return Find((plain + "_v2").c_str(), &routines->product) &&
-         Find((plain + "StridedBatched").c_str(), &routines->products);
-}
-
-PetscErrorCode Check(cublasStatus_t status)
-{
-  PetscFunctionBegin;
-  PetscCheck(status == CUBLAS_STATUS_SUCCESS, PETSC_COMM_SELF, PETSC_ERR_GPU, "cuBLAS error %d",
-             static_cast<int>(status));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode Begin(Stream stream)
-{
-  PetscFunctionBegin;
-  PetscCall(Check(cublas.set_stream(cublas.handle, static_cast<cudaStream_t>(stream))));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode CheckSizes(PetscInt m, PetscInt n, PetscInt k, PetscInt lda, PetscInt ldb, PetscInt ldc)
-{
-  PetscFunctionBegin;
-  PetscCheck(m <= INT_MAX && n <= INT_MAX && k <= INT_MAX && lda <= INT_MAX && ldb <= INT_MAX && ldc <= INT_MAX,
-             PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-             "A product of %" PetscInt_FMT " x %" PetscInt_FMT " entries is too large for cuBLAS", m, n);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /// The arguments of cuBLAS: its number types have the layout of ours.
 template <class To, class From> const To *As(const From *p)
 {
@@ -109,6 +24,13 @@ int Length(PetscInt v)
   return static_cast<int>(v);
 }
 
+/// Factors of a product: A [m x k] and B [n x k], which is transposed, or, `across`, both with their rows as columns.
+template <class Number> struct Factors {
+  const Number *A, *B;
+  PetscInt      lda, ldb, k;
+  bool          across;
+};
+
 template <class Number, class T> PetscErrorCode Multiply(const Routines<T> &routines, PetscInt m, PetscInt n,
                                                          PetscInt k, const Number *A, PetscInt lda, const Number *B,
                                                          PetscInt ldb, Number *C, PetscInt ldc)
@@ -122,37 +44,98 @@ template <class Number, class T> PetscErrorCode Multiply(const Routines<T> &rout
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 template <class Number, class T> PetscErrorCode MultiplyBlocks(const Routines<T> &routines, PetscInt rows,
-                                                               PetscInt columns, PetscInt k, const Number *A,
-                                                               PetscInt lda, const Number *B, PetscInt ldb, Number *C,
+                                                               PetscInt columns, const Factors<Number> &F, Number *C,
                                                                PetscInt ldc, PetscInt step, PetscInt count)
 {
-  const Number minus(-1), one(1);
+  const Number      minus(-1), one(1);
+  const long long   step_a = static_cast<long long>(step) * (F.across ? F.lda : 1);
+  const long long   step_b = static_cast<long long>(step) * (F.across ? F.ldb : 1);
+  cublasOperation_t of_a = F.across ? CUBLAS_OP_T : CUBLAS_OP_N, of_b = F.across ? CUBLAS_OP_N : CUBLAS_OP_T;
 
   PetscFunctionBegin;
-  PetscCall(Check(routines.products(cublas.handle, CUBLAS_OP_N, CUBLAS_OP_T, Length(rows), Length(columns), Length(k),
-                                    As<T>(&minus), As<T>(A), Length(lda), step, As<T>(B), Length(ldb), step,
+  PetscCall(Check(routines.products(cublas.handle, of_a, of_b, Length(rows), Length(columns), Length(F.k),
+                                    As<T>(&minus), As<T>(F.A), Length(F.lda), step_a, As<T>(F.B), Length(F.ldb), step_b,
                                     As<T>(&one), As<T>(C), Length(ldc),
                                     static_cast<long long>(step) * (static_cast<long long>(ldc) + 1), Length(count))));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// A lower triangle's products of blocks with A B^T.
-template <class Number> struct LowerProduct {
-  PetscInt      k;
-  const Number *A, *B;
-  Number       *C;
-  PetscInt      lda, ldb, ldc;
+/// C -= A B^T for blocks of C.
+template <class Number> struct BlockProduct {
+  Factors<Number> F;
+  Number         *C;
+  PetscInt        ldc;
 
   /// `count` blocks [rows x columns], the first at (i, j), `step` rows and columns apart.
   PetscErrorCode Subtract(PetscInt rows, PetscInt columns, PetscInt i, PetscInt j, PetscInt step, PetscInt count) const
   {
+    Factors<Number> part = F;
+
     PetscFunctionBegin;
     if (rows == 0 || columns == 0 || count == 0) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(MultiplyBlocks(RoutinesOf<Number>(), rows, columns, k, A + i, lda, B + j, ldb,
-                             C + i + static_cast<PetscCount>(j) * ldc, ldc, step, count));
+    part.A += static_cast<PetscCount>(i) * (F.across ? F.lda : 1);
+    part.B += static_cast<PetscCount>(j) * (F.across ? F.ldb : 1);
+    PetscCall(MultiplyBlocks(RoutinesOf<Number>(), rows, columns, part, C + i + static_cast<PetscCount>(j) * ldc, ldc,
+                             step, count));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 };
+
+/// The triangle is halved again and again: blocks of one size at a time, those below the diagonal, at last the small
+/// ones on it, whose upper triangles are lost work; then the rows that are left over.
+template <class Number> PetscErrorCode SubtractTriangle(const BlockProduct<Number> &product, PetscInt n)
+{
+  constexpr PetscInt LEAST  = 512; // rows of a block that fill a device, a few blocks at a time
+  PetscInt           blocks = 1;
+
+  PetscFunctionBegin;
+  while (n / (2 * blocks) >= LEAST) blocks *= 2;
+  const PetscInt size = n / blocks, covered = size * blocks;
+  PetscCall(product.Subtract(size, size, 0, 0, size, blocks));
+  for (PetscInt count = blocks / 2, step = size; count > 0; count /= 2, step *= 2)
+    PetscCall(product.Subtract(step, step, step, 0, 2 * step, count));
+  PetscCall(product.Subtract(n - covered, n, covered, 0, 0, 1));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+constexpr PetscCount PARTS = PetscCount(1) << 24; ///< entries of parts of factors at a time
+
+/// Whether three products by tensor cores take less time than one without, the parts' included.
+bool ByParts(PetscInt m, PetscInt n)
+{
+  constexpr PetscInt   LEAST = 512;
+  constexpr PetscCount MANY  = PetscCount(1) << 20;
+  return cublas.parts && std::min(m, n) >= LEAST && static_cast<PetscCount>(m) * n >= MANY;
+}
+
+/// multiply(F) for parts of A [m x k] and B [k x n], or B [n x k] if `transposed`, as much of k at a time as there is
+/// room for.
+template <class Call> PetscErrorCode InParts(bool transposed, PetscInt m, PetscInt n, PetscInt k, const float *A,
+                                             PetscInt lda, const float *B, PetscInt ldb, Stream stream,
+                                             const Call &multiply)
+{
+  constexpr PetscInt ALIGNED = 4; // floats that tensor cores like columns to begin at a multiple of
+  const cudaStream_t s       = static_cast<cudaStream_t>(stream);
+  const PetscInt     most    = static_cast<PetscInt>(PARTS / 3 / (static_cast<PetscCount>(m) + n) / ALIGNED * ALIGNED);
+
+  PetscFunctionBegin;
+  PetscCheck(most > 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "A product of %" PetscInt_FMT " x %" PetscInt_FMT " entries is too large for parts of its factors", m, n);
+  SparseGPUCallCUDA(cudaStreamWaitEvent(s, cublas.parts_free, 0)); // of products of other streams
+  PetscCall(Check(cublas.set_math(cublas.handle, CUBLAS_TF32_TENSOR_OP_MATH)));
+  for (PetscInt k0 = 0; k0 < k; k0 += most) {
+    const PetscInt   depth = std::min(most, k - k0);
+    const PetscCount begin = k0;
+    float *const a = cublas.parts, *const b = a + 3 * static_cast<PetscCount>(depth) * m;
+    PetscCall(SplitShortFactor(true, m, A + begin * lda, lda, ShortColumns{a, depth, LowPart::First}, s));
+    PetscCall(SplitShortFactor(transposed, n, B + (transposed ? begin * ldb : begin), ldb,
+                               ShortColumns{b, depth, LowPart::Second}, s));
+    PetscCall(multiply(Factors<float>{a, b, 3 * depth, 3 * depth, 3 * depth, true}));
+  }
+  PetscCall(Check(cublas.set_math(cublas.handle, CUBLAS_DEFAULT_MATH)));
+  SparseGPUCallCUDA(cudaEventRecord(cublas.parts_free, s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 } // namespace
 
 PetscErrorCode CublasFound(bool *found, bool again)
@@ -163,9 +146,10 @@ PetscErrorCode CublasFound(bool *found, bool again)
     // the version that the headers are of; one that is loaded already, PETSc's for instance, is the one found
     const std::string name = "libcublas.so." + std::to_string(CUBLAS_VER_MAJOR);
     cublas.library         = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (cublas.library && !(Find("cublasCreate_v2", &cublas.create) && Find("cublasDestroy_v2", &cublas.destroy) &&
-                            Find("cublasSetStream_v2", &cublas.set_stream) && FindRoutines(FULL, &cublas.full) &&
-                            FindRoutines(SINGLE, &cublas.single))) {
+    if (cublas.library &&
+        !(Find("cublasCreate_v2", &cublas.create) && Find("cublasDestroy_v2", &cublas.destroy) &&
+          Find("cublasSetStream_v2", &cublas.set_stream) && Find("cublasSetMathMode", &cublas.set_math) &&
+          FindRoutines(FULL, &cublas.full) && FindRoutines(SINGLE, &cublas.single))) {
       dlclose(cublas.library);
       cublas.library = nullptr;
     }
@@ -186,6 +170,29 @@ PetscErrorCode CublasFound(bool *found, bool again)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode CublasTakeParts()
+{
+#if !defined(PETSC_USE_COMPLEX)
+  int device, major;
+#endif
+
+  PetscFunctionBegin;
+#if !defined(PETSC_USE_COMPLEX)
+  if (!cublas.handle || cublas.parts) PetscFunctionReturn(PETSC_SUCCESS);
+  SparseGPUCallCUDA(cudaGetDevice(&device));
+  SparseGPUCallCUDA(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
+  if (major < 8) PetscFunctionReturn(PETSC_SUCCESS);
+  if (cudaMalloc(reinterpret_cast<void **>(&cublas.parts), PARTS * sizeof(float)) != cudaSuccess) {
+    (void)cudaGetLastError();
+    cublas.parts = nullptr;
+    PetscCall(PetscInfo(nullptr, "No memory for products of single precision by tensor cores\n"));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  SparseGPUCallCUDA(cudaEventCreateWithFlags(&cublas.parts_free, cudaEventDisableTiming));
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 template <class Number> PetscErrorCode CublasSubtractProduct(PetscInt m, PetscInt n, PetscInt k, const Number *A,
                                                              PetscInt lda, const Number *B, PetscInt ldb, Number *C,
                                                              PetscInt ldc, Stream stream)
@@ -193,7 +200,32 @@ template <class Number> PetscErrorCode CublasSubtractProduct(PetscInt m, PetscIn
   PetscFunctionBegin;
   PetscCall(CheckSizes(m, n, k, lda, ldb, ldc));
   PetscCall(Begin(stream));
+  if constexpr (std::is_same_v<Number, float>) {
+    if (ByParts(m, n)) {
+      PetscCall(InParts(false, m, n, k, A, lda, B, ldb, stream, [&](const Factors<float> &F) {
+        return BlockProduct<float>{F, C, ldc}.Subtract(m, n, 0, 0, 0, 1);
+      }));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+  }
   PetscCall(Multiply(RoutinesOf<Number>(), m, n, k, A, lda, B, ldb, C, ldc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// subtract(F) for A [m x k] and B [n x k], or for their parts.
+template <class Number, class Call> static PetscErrorCode Transposed(PetscInt m, PetscInt n, PetscInt k,
+                                                                     const Number *A, PetscInt lda, const Number *B,
+                                                                     PetscInt ldb, Stream stream, const Call &subtract)
+{
+  PetscFunctionBegin;
+  PetscCall(Begin(stream));
+  if constexpr (std::is_same_v<Number, float>) {
+    if (ByParts(m, n)) {
+      PetscCall(InParts(true, m, n, k, A, lda, B, ldb, stream, subtract));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+  }
+  PetscCall(subtract(Factors<Number>{A, B, lda, ldb, k, false}));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -203,31 +235,22 @@ PetscErrorCode CublasSubtractTransposedProduct(PetscInt m, PetscInt n, PetscInt 
 {
   PetscFunctionBegin;
   PetscCall(CheckSizes(m, n, k, lda, ldb, ldc));
-  PetscCall(Begin(stream));
-  PetscCall((LowerProduct<Number>{k, A, B, C, lda, ldb, ldc}).Subtract(m, n, 0, 0, 0, 1));
+  PetscCall(Transposed(m, n, k, A, lda, B, ldb, stream, [&](const Factors<Number> &F) {
+    return BlockProduct<Number>{F, C, ldc}.Subtract(m, n, 0, 0, 0, 1);
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// The triangle is halved again and again: blocks of one size at a time, those below the diagonal, at last the small
-/// ones on it, whose upper triangles are lost work; then the rows that are left over.
 template <class Number> PetscErrorCode CublasSubtractLowerProduct(PetscInt n, PetscInt k, const Number *A, PetscInt lda,
                                                                   const Number *B, PetscInt ldb, Number *C,
                                                                   PetscInt ldc, Stream stream)
 {
-  constexpr PetscInt         LEAST = 512; // rows of a block that fill a device, a few blocks at a time
-  const LowerProduct<Number> product{k, A, B, C, lda, ldb, ldc};
-  PetscInt                   blocks = 1;
-
   PetscFunctionBegin;
   PetscCall(CheckSizes(n, n, k, lda, ldb, ldc));
   if (n == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(Begin(stream));
-  while (n / (2 * blocks) >= LEAST) blocks *= 2;
-  const PetscInt size = n / blocks, covered = size * blocks;
-  PetscCall(product.Subtract(size, size, 0, 0, size, blocks));
-  for (PetscInt count = blocks / 2, step = size; count > 0; count /= 2, step *= 2)
-    PetscCall(product.Subtract(step, step, step, 0, 2 * step, count));
-  PetscCall(product.Subtract(n - covered, n, covered, 0, 0, 1));
+  PetscCall(Transposed(n, n, k, A, lda, B, ldb, stream, [&](const Factors<Number> &F) {
+    return SubtractTriangle(BlockProduct<Number>{F, C, ldc}, n);
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -249,6 +272,10 @@ template PetscErrorCode CublasSubtractLowerProduct(PetscInt, PetscInt, const Sin
 PetscErrorCode CublasFinalize()
 {
   PetscFunctionBegin;
+  if (cublas.parts) SparseGPUCallCUDA(cudaFree(cublas.parts));
+  if (cublas.parts_free) SparseGPUCallCUDA(cudaEventDestroy(cublas.parts_free));
+  cublas.parts      = nullptr;
+  cublas.parts_free = nullptr;
   if (cublas.handle) PetscCall(Check(cublas.destroy(cublas.handle)));
   cublas.handle = nullptr; // the library stays: others may use it
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -178,7 +178,10 @@ PetscErrorCode DeviceEngine::DivideMemory()
 
   PetscFunctionBegin;
   // cuBLAS takes the memory that it needs
-  if (A.plan.widest > MOST_OTHERS || (!A.plan.Half() && A.plan.HasLarge())) PetscCall(CublasFound(&blas, true));
+  if (A.plan.widest > MOST_OTHERS || (!A.plan.Half() && A.plan.HasLarge())) {
+    PetscCall(CublasFound(&blas, true));
+    if (blas && NumberBytes() == sizeof(float)) PetscCall(CublasTakeParts());
+  }
   PetscCall(DeviceMemoryLeft(&left));
   const bool       fits   = fixed + static_cast<double>(A.plan.values) * number <= left;
   const double     spared = fits || A.spill == Spill::Never ? 0 : OTHERS * left;

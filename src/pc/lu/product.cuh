@@ -1,6 +1,7 @@
 /// C -= A B for one block of C, through shared memory.
 #pragma once
 
+#include "device/short_parts.cuh"
 #include "pc/lu/copy_ahead.cuh"
 #include "pc/lu/fronts.cuh"
 
@@ -40,21 +41,15 @@ __device__ __forceinline__ void ShortMultiply(float &c0, float &c1, float &c2, f
       : "+f"(c0), "+f"(c1), "+f"(c2), "+f"(c3)
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
-/// v as the sum of two numbers of eleven bits; what is left is below its rounding.
-__device__ __forceinline__ void Split(float v, unsigned *high, unsigned *low)
-{
-  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(*high) : "f"(v));
-  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(*low) : "f"(v - __uint_as_float(*high)));
-}
 /// Three products of parts of the factors, the smallest first.
 __device__ __forceinline__ void TensorMultiply(float &c0, float &c1, float &c2, float &c3, const float *a,
                                                const float *b)
 {
   unsigned high_a[4], low_a[4], high_b[2], low_b[2];
 #pragma unroll
-  for (int q = 0; q < 4; q++) Split(a[q], high_a + q, low_a + q);
+  for (int q = 0; q < 4; q++) SplitShort(a[q], high_a + q, low_a + q);
 #pragma unroll
-  for (int q = 0; q < 2; q++) Split(b[q], high_b + q, low_b + q);
+  for (int q = 0; q < 2; q++) SplitShort(b[q], high_b + q, low_b + q);
   ShortMultiply(c0, c1, c2, c3, low_a, high_b);
   ShortMultiply(c0, c1, c2, c3, high_a, low_b);
   ShortMultiply(c0, c1, c2, c3, high_a, high_b);
