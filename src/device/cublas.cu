@@ -98,14 +98,18 @@ template <class Number> PetscErrorCode SubtractTriangle(const BlockProduct<Numbe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-constexpr PetscCount PARTS = PetscCount(1) << 24; ///< entries of parts of factors at a time
+constexpr PetscCount PARTS       = PetscCount(1) << 24; ///< entries of parts of factors at a time
+constexpr PetscCount SHORT_PARTS = 3 * 128;             ///< of them that a row of A or column of B has at least
 
-/// Whether three products by tensor cores take less time than one without, the parts' included.
+/// Whether three products by tensor cores take much less time than one without: they cost some accuracy, since tensor
+/// cores cut sums off instead of rounding them.
 bool ByParts(PetscInt m, PetscInt n)
 {
   constexpr PetscInt   LEAST = 512;
-  constexpr PetscCount MANY  = PetscCount(1) << 20;
-  return cublas.parts && std::min(m, n) >= LEAST && static_cast<PetscCount>(m) * n >= MANY;
+  constexpr PetscCount MANY  = PetscCount(1) << 23;
+  const PetscCount     both  = static_cast<PetscCount>(m) + n;
+  return cublas.parts && std::min(m, n) >= LEAST && static_cast<PetscCount>(m) * n >= MANY &&
+         both * SHORT_PARTS < PARTS;
 }
 
 /// multiply(F) for parts of A [m x k] and B [k x n], or B [n x k] if `transposed`, as much of k at a time as there is
@@ -119,9 +123,6 @@ template <class Call> PetscErrorCode InParts(bool transposed, PetscInt m, PetscI
   const PetscInt     most    = static_cast<PetscInt>(PARTS / 3 / (static_cast<PetscCount>(m) + n) / ALIGNED * ALIGNED);
 
   PetscFunctionBegin;
-  PetscCheck(most > 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-             "A product of %" PetscInt_FMT " x %" PetscInt_FMT " entries is too large for parts of its factors", m, n);
-  SparseGPUCallCUDA(cudaStreamWaitEvent(s, cublas.parts_free, 0)); // of products of other streams
   PetscCall(Check(cublas.set_math(cublas.handle, CUBLAS_TF32_TENSOR_OP_MATH)));
   for (PetscInt k0 = 0; k0 < k; k0 += most) {
     const PetscInt   depth = std::min(most, k - k0);
@@ -133,7 +134,6 @@ template <class Call> PetscErrorCode InParts(bool transposed, PetscInt m, PetscI
     PetscCall(multiply(Factors<float>{a, b, 3 * depth, 3 * depth, 3 * depth, true}));
   }
   PetscCall(Check(cublas.set_math(cublas.handle, CUBLAS_DEFAULT_MATH)));
-  SparseGPUCallCUDA(cudaEventRecord(cublas.parts_free, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace
@@ -188,7 +188,6 @@ PetscErrorCode CublasTakeParts()
     PetscCall(PetscInfo(nullptr, "No memory for products of single precision by tensor cores\n"));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  SparseGPUCallCUDA(cudaEventCreateWithFlags(&cublas.parts_free, cudaEventDisableTiming));
 #endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -273,9 +272,7 @@ PetscErrorCode CublasFinalize()
 {
   PetscFunctionBegin;
   if (cublas.parts) SparseGPUCallCUDA(cudaFree(cublas.parts));
-  if (cublas.parts_free) SparseGPUCallCUDA(cudaEventDestroy(cublas.parts_free));
-  cublas.parts      = nullptr;
-  cublas.parts_free = nullptr;
+  cublas.parts = nullptr;
   if (cublas.handle) PetscCall(Check(cublas.destroy(cublas.handle)));
   cublas.handle = nullptr; // the library stays: others may use it
   PetscFunctionReturn(PETSC_SUCCESS);

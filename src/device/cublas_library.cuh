@@ -37,8 +37,7 @@ struct Library {
   cublasStatus_t (*destroy)(cublasHandle_t)                  = nullptr;
   cublasStatus_t (*set_stream)(cublasHandle_t, cudaStream_t) = nullptr;
   cublasStatus_t (*set_math)(cublasHandle_t, cublasMath_t)   = nullptr;
-  float      *parts                                          = nullptr; ///< [PARTS] short ones of factors
-  cudaEvent_t parts_free                                     = nullptr; ///< no product needs them any more
+  float *parts                                               = nullptr; ///< [PARTS] short ones of factors
 #if defined(PETSC_USE_COMPLEX)
   Routines<cuDoubleComplex> full;
   Routines<cuComplex>       single;
