@@ -13,7 +13,7 @@
 #endif
 
 /// What functions get that destroy a context: its address, whose type PETSc has changed.
-#if PETSC_VERSION_LT(3, 26, 0)
+#if PETSC_VERSION_LT(3, 25, 0)
 using ContextToDestroy = void **;
 #else
 using ContextToDestroy = PetscCtxRt;

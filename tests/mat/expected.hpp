@@ -35,12 +35,16 @@ struct Expectation {
   Problem     p;
   const char *host; ///< the choice on the CPU
 };
+/// Whether auto converts for indices alone on the CPU: they are a fifth of what csr reads where numbers are complex and
+/// indices short, too little.
+constexpr bool INDICES_PAY = sizeof(PetscScalar) < 16 || sizeof(PetscInt) > 4;
+
 inline std::vector<Expectation> Expectations()
 {
   return {{Stencil(), "stencil"},
-          {conformance::Banded("diagonals", 20000, 20000, {-100, -1, 0, 1, 100}), "dia"},
-          {Blocks(false), "bsr"},
-          {Blocks(true), "bsr"},
+          {conformance::Banded("diagonals", 20000, 20000, {-100, -1, 0, 1, 100}), INDICES_PAY ? "dia" : "csr"},
+          {Blocks(false), INDICES_PAY ? "bsr" : "csr"},
+          {Blocks(true), INDICES_PAY ? "bsr" : "csr"},
           {conformance::PowerLaw(600), "csr"}};
 }
 

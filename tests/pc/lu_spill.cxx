@@ -126,7 +126,7 @@ static PetscErrorCode Limited()
   PetscCall(SparseGPUHasDevice(&device));
   if (!device) return Skip("skipped: no GPU");
 #if defined(SPARSEGPU_HAVE_CUDA)
-  constexpr size_t LEFT = 1600u << 20; // less than the factors of LU take: 2 GB
+  constexpr size_t LEFT = (200u << 20) * sizeof(PetscScalar); // less than the factors of LU take: 2 GB of real numbers
   const Problem    p    = Mirrored(Cube(60), false, true);
   Mat              A, F;
   PetscCall(CreateOn("cuda", p, &A));

@@ -114,6 +114,11 @@ def check_spack():
     oldest = re.search(r"PETSC_VERSION VERSION_LESS ([0-9.]+)\)", cmake).group(1)
     assert f"cmake@{needed}:" in depends, depends
     assert f"petsc@{oldest}:+mpi+shared" in depends, depends
+    # Spack's recipe of PETSc has these variants and no others of ours: precision is +double or ~double there.
+    petsc = {"mpi", "shared", "double", "complex", "int64", "cuda", "cuda_arch"}
+    for spec in (spec for spec in depends if spec.startswith("petsc")):
+        used = set(re.findall(r"[+~ ]([a-z_][a-z0-9_]*)", spec))
+        assert used <= petsc, f"{spec}: PETSc has no variant {used - petsc}"
     found = {"c": "LANGUAGES C CXX", "cxx": "LANGUAGES C CXX", "cmake": "cmake_minimum_required"}
     found.update(pkgconfig="find_package(PkgConfig", mpi="find_package(MPI", petsc="pkg_search_module(PETSC")
     found.update(kokkos="find_package(Kokkos", cuda="find_package(CUDAToolkit")

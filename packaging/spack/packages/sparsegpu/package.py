@@ -44,8 +44,8 @@ class Sparsegpu(CMakePackage, CudaPackage):
     for switch in ("complex", "int64"):
         depends_on(f"petsc+{switch}", when=f"+{switch}")
         depends_on(f"petsc~{switch}", when=f"~{switch}")
-    for size in ("single", "double"):
-        depends_on(f"petsc precision={size}", when=f"precision={size}")
+    depends_on("petsc+double", when="precision=double")
+    depends_on("petsc~double", when="precision=single")
     depends_on("petsc+cuda", when="+cuda")  # vectors live on the GPU
     depends_on("petsc~cuda", when="~cuda")
     for arch in CudaPackage.cuda_arch_values:
