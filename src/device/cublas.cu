@@ -101,15 +101,11 @@ template <class Number> PetscErrorCode SubtractTriangle(const BlockProduct<Numbe
 constexpr PetscCount PARTS       = PetscCount(1) << 24; ///< entries of parts of factors at a time
 constexpr PetscCount SHORT_PARTS = 3 * 128;             ///< of them that a row of A or column of B has at least
 
-/// Whether three products by tensor cores take much less time than one without: they cost some accuracy, since tensor
-/// cores cut sums off instead of rounding them.
+/// Whether the factors are split; m + n up to 43,690 rows have room for enough of k at a time.
 bool ByParts(PetscInt m, PetscInt n)
 {
-  constexpr PetscInt   LEAST = 512;
-  constexpr PetscCount MANY  = PetscCount(1) << 23;
-  const PetscCount     both  = static_cast<PetscCount>(m) + n;
-  return cublas.parts && std::min(m, n) >= LEAST && static_cast<PetscCount>(m) * n >= MANY &&
-         both * SHORT_PARTS < PARTS;
+  const PetscCount both = static_cast<PetscCount>(m) + n;
+  return cublas.parts && CublasServesByParts(m, n) && both * SHORT_PARTS < PARTS;
 }
 
 /// multiply(F) for parts of A [m x k] and B [k x n], or B [n x k] if `transposed`, as much of k at a time as there is
@@ -133,7 +129,6 @@ template <class Call> PetscErrorCode InParts(bool transposed, PetscInt m, PetscI
                                ShortColumns{b, depth, LowPart::Second}, s));
     PetscCall(multiply(Factors<float>{a, b, 3 * depth, 3 * depth, 3 * depth, true}));
   }
-  PetscCall(Check(cublas.set_math(cublas.handle, CUBLAS_DEFAULT_MATH)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace
@@ -170,25 +165,27 @@ PetscErrorCode CublasFound(bool *found, bool again)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode CublasTakeParts()
+/// Three products of TF32 numbers take much less time then than one of full ones, splitting the factors included.
+/// Smaller ones are not worth the accuracy that it costs: tensor cores truncate sums instead of rounding them.
+bool CublasServesByParts(PetscInt m, PetscInt n)
 {
-#if !defined(PETSC_USE_COMPLEX)
-  int device, major;
-#endif
+  constexpr PetscInt   LEAST = 512;
+  constexpr PetscCount MANY  = PetscCount(1) << 23;
+  return std::min(m, n) >= LEAST && static_cast<PetscCount>(m) * n >= MANY;
+}
 
+PetscErrorCode CublasTakeParts(bool *taken)
+{
   PetscFunctionBegin;
 #if !defined(PETSC_USE_COMPLEX)
-  if (!cublas.handle || cublas.parts) PetscFunctionReturn(PETSC_SUCCESS);
-  SparseGPUCallCUDA(cudaGetDevice(&device));
-  SparseGPUCallCUDA(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
-  if (major < 8) PetscFunctionReturn(PETSC_SUCCESS);
-  if (cudaMalloc(reinterpret_cast<void **>(&cublas.parts), PARTS * sizeof(float)) != cudaSuccess) {
+  if (cublas.handle && !cublas.parts &&
+      cudaMalloc(reinterpret_cast<void **>(&cublas.parts), PARTS * sizeof(float)) != cudaSuccess) {
     (void)cudaGetLastError();
     cublas.parts = nullptr;
     PetscCall(PetscInfo(nullptr, "No memory for products of single precision by tensor cores\n"));
-    PetscFunctionReturn(PETSC_SUCCESS);
   }
 #endif
+  *taken = cublas.parts != nullptr;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

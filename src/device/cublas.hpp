@@ -10,9 +10,12 @@ namespace sparsegpu
 /// Whether cuBLAS can be loaded, and has the memory that it takes. The first call loads it. Where memory lacked it is
 /// not found any more, so that what is computed does not depend on when; unless `again`.
 PetscErrorCode CublasFound(bool *found, bool again = false);
-/// Takes the memory that large products of real numbers of single precision need to be formed by tensor cores, as the
-/// sums of three: 64 MB, until the end. Without it, or tensor cores, they are ordinary ones. Where CublasFound().
-PetscErrorCode CublasTakeParts();
+/// Takes the memory that large products of real numbers of single precision need to be formed by tensor cores, as three
+/// products of TF32 numbers ("3xTF32", split_short.cuh): 64 MB, until the end. Without it they are ordinary ones. Where
+/// CublasFound().
+PetscErrorCode CublasTakeParts(bool *taken);
+/// Whether a product of m x n entries is so large.
+bool CublasServesByParts(PetscInt m, PetscInt n);
 /// C [m x n] -= A [m x k] B [k x n], column-major; only where CublasFound(). Asynchronous. Number: Scalar or Single.
 template <class Number> PetscErrorCode CublasSubtractProduct(PetscInt m, PetscInt n, PetscInt k, const Number *A,
                                                              PetscInt lda, const Number *B, PetscInt ldb, Number *C,

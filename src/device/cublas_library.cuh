@@ -1,4 +1,4 @@
-/// cuBLAS as it is opened, and what of it is called.
+/// cuBLAS as it is opened, and what of it is called: for cublas.cu alone, since it is opened once.
 #pragma once
 
 #include <cublas_v2.h>
@@ -84,9 +84,11 @@ PetscErrorCode Check(cublasStatus_t status)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Of each product; full products after short ones, too, which an error may have ended.
 PetscErrorCode Begin(Stream stream)
 {
   PetscFunctionBegin;
+  PetscCall(Check(cublas.set_math(cublas.handle, CUBLAS_DEFAULT_MATH)));
   PetscCall(Check(cublas.set_stream(cublas.handle, static_cast<cudaStream_t>(stream))));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,26 +1,14 @@
-/// Numbers of single precision as sums of two of eleven bits, high and low, whose products tensor cores form exactly
-/// and add up in single precision; what the two leave is below the number's rounding. Of a product of two such sums
-/// that of the low parts is left out. Ootomo & Yokota, Int. J. High Perform. Comput. Appl. 36(4), 2022.
+/// Factors of products of single precision split into TF32 numbers (split_short.cuh), so that one product forms all
+/// three, one after the other along k.
 #pragma once
 
 #include <algorithm>
 #include "device/cuda_check.hpp"
+#include "device/split_short.cuh"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu
 {
-
-/// v as high + low, as bits of floats. From compute capability 8 on.
-__device__ __forceinline__ void SplitShort(float v, unsigned *high, unsigned *low)
-{
-#if __CUDA_ARCH__ >= 800
-  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(*high) : "f"(v));
-  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(*low) : "f"(v - __uint_as_float(*high)));
-#else
-  *high = __float_as_uint(v);
-  *low  = 0;
-#endif
-}
 
 /// Which of the three parts of a factor is the low one, the others being the high one: so the product of parts has
 /// low * high, high * low, and high * high, in this order.

@@ -54,6 +54,18 @@ template <class T> PetscErrorCode TakeCopy(Array<T> *array, const std::vector<T>
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// Whether a front has a product so large that its factors go in short parts, see large_updates.cu and
+/// subtract_pivots.cu.
+bool HasShortProducts(const FrontTree &tree, const FrontPlan &plan)
+{
+  for (size_t k = static_cast<size_t>(plan.FirstLarge()); k < plan.step.size(); k++) {
+    const PetscInt p = tree.Pivots(plan.step[k]), r = tree.Others(plan.step[k]), rest = PetscMax(p - WIDE, 0);
+    if (CublasServesByParts(r, r)) return true;
+    if (!plan.Half() && (CublasServesByParts(rest + r, rest) || CublasServesByParts(rest, r))) return true;
+  }
+  return false;
+}
+
 /// Blocks that assemble the fronts of a step: enough to fill a GPU, and none with many more entries than the others.
 void AddItems(const LargeStep &step, std::vector<AssembleItem> *items)
 {
@@ -70,6 +82,15 @@ void AddItems(const LargeStep &step, std::vector<AssembleItem> *items)
     for (PetscInt j = 0; j < rows; j += columns)
       items->push_back(AssembleItem{step.front[k], j, std::min(rows, j + columns)});
   }
+}
+
+/// Of AddItems() for all steps: an item has a column at least.
+double MostItemBytes(const FrontTree &tree, const FrontPlan &plan)
+{
+  double columns = 0;
+  for (size_t k = static_cast<size_t>(plan.FirstLarge()); k < plan.step.size(); k++)
+    columns += tree.Pivots(plan.step[k]) + tree.Others(plan.step[k]);
+  return columns * static_cast<double>(sizeof(AssembleItem));
 }
 
 } // namespace
@@ -172,15 +193,16 @@ PetscErrorCode DeviceEngine::DivideMemory()
   const LuAnalysis &A       = *analysis_;
   const size_t      vectors = 2 * Kept() + (A.refine ? A.j.size() : 0);
   const double      number = static_cast<double>(NumberBytes()), updates = static_cast<double>(A.plan.work) * number;
-  const double      fixed = SweepBytes() + static_cast<double>(vectors * sizeof(Scalar)) + updates;
-  double            left;
-  bool              blas;
+  const double      fixed =
+      SweepBytes() + static_cast<double>(vectors * sizeof(Scalar)) + updates + MostItemBytes(A.tree, A.plan);
+  double left;
+  bool   blas;
 
   PetscFunctionBegin;
   // cuBLAS takes the memory that it needs
   if (A.plan.widest > MOST_OTHERS || (!A.plan.Half() && A.plan.HasLarge())) {
     PetscCall(CublasFound(&blas, true));
-    if (blas && NumberBytes() == sizeof(float)) PetscCall(CublasTakeParts());
+    if (blas && NumberBytes() == sizeof(float) && HasShortProducts(A.tree, A.plan)) PetscCall(CublasTakeParts(&blas));
   }
   PetscCall(DeviceMemoryLeft(&left));
   const bool       fits   = fixed + static_cast<double>(A.plan.values) * number <= left;

@@ -118,16 +118,16 @@ template <bool half, class Number> static __device__ void AssembleSpan(const Dev
 template <bool half, class Number> static __global__ void __launch_bounds__(32 * ASSEMBLE_WARPS)
     assemble_kernel(FrontsView V, const AssembleItem *items, LuWorkspace<Number> W)
 {
-  const AssembleItem        item = items[blockIdx.x];
-  const DeviceFront<Number> F(V, item.front, W.values, W.work);
-  const PetscInt            spans = Parts(F.rows, SPAN<Number>);
-  const int                 warp  = static_cast<int>(threadIdx.x) / 32;
-  __shared__ Number         sum[ASSEMBLE_WARPS][SPAN<Number>];
+  const AssembleItem                        item = items[blockIdx.x];
+  const DeviceFront<Number>                 F(V, item.front, W.values, W.work);
+  const PetscInt                            spans = Parts(F.rows, SPAN<Number>);
+  const int                                 warp  = static_cast<int>(threadIdx.x) / 32;
+  __shared__ alignas(sizeof(Number)) Number sum[ASSEMBLE_WARPS][SPAN<Number>]; // for CopyAhead()
 
   for (PetscInt t = warp; t < (item.end - item.begin) * spans; t += ASSEMBLE_WARPS) {
     const PetscCount j    = item.begin + t / spans;
     const PetscInt   row0 = t % spans * SPAN<Number>;
-    if (!half || row0 + SPAN < Number >> j) AssembleSpan<half>(F, V, j, row0, W, sum[warp]);
+    if (!half || j < row0 + SPAN<Number>) AssembleSpan<half>(F, V, j, row0, W, sum[warp]);
   }
 }
 

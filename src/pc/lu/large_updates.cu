@@ -86,11 +86,11 @@ template <class Number> PetscErrorCode LargeUpdates_CUDA(const FrontsView &front
                                                          const LargeStep &step, const PetscInt *list,
                                                          const LuWorkspace<Number> &work, Stream stream)
 {
-  const cudaStream_t s = static_cast<cudaStream_t>(stream);
-  bool               blas;
+  const cudaStream_t s    = static_cast<cudaStream_t>(stream);
+  bool               blas = false;
 
   PetscFunctionBegin;
-  PetscCall(CublasFound(&blas));
+  if (plan.widest > MOST_OTHERS) PetscCall(CublasFound(&blas));
   const PetscInt most = blas ? MOST_OTHERS : PETSC_MAX_INT;
   for (PetscInt begin = 0; begin < step.count; begin += LISTED_FRONTS) {
     const PetscInt count  = PetscMin(LISTED_FRONTS, step.count - begin);

@@ -1,7 +1,7 @@
 /// C -= A B for one block of C, through shared memory.
 #pragma once
 
-#include "device/short_parts.cuh"
+#include "device/split_short.cuh"
 #include "pc/lu/copy_ahead.cuh"
 #include "pc/lu/fronts.cuh"
 

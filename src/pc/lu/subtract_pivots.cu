@@ -34,8 +34,9 @@ SPARSEGPU_HD bool ByCublas(PetscInt rows, const Beyond &beyond, PetscInt depth, 
 {
   return blas && depth == WIDE && static_cast<PetscCount>(rows - beyond.begin) * beyond.Count() >= MANY_ENTRIES;
 }
-/// What a block shares: the block that has the tile of pivots which comes next factors it when it has subtracted the
-/// last product from it, while other blocks still subtract theirs.
+/// What a block shares: the block that has the tile of pivots which comes next factors it, in its place, when it has
+/// subtracted the last product from it, while other blocks still subtract theirs. These read the rows and columns of
+/// the tile before, and nothing of this one.
 template <class Number> union SubtractShared
 {
   ProductShared<Number> product;

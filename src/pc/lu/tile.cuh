@@ -154,8 +154,9 @@ template <class Number> static __device__ void FactorPairs(const DeviceFront<Num
   if (lane == 0) tally.Tell(W.report);
 }
 
-/// The tile of pivots k0 ... of a front, TILE_THREADS or more.
-template <Kept kept> constexpr int                        TILE_THREADS = kept == Kept::Paired ? 32 : 32 * TILE_WARPS;
+/// Threads that factor a tile.
+template <Kept kept> constexpr int TILE_THREADS = kept == Kept::Paired ? 32 : 32 * TILE_WARPS;
+/// The tile of pivots k0 ... of a front, by a block of so many threads, or of 32 * TILE_WARPS.
 template <Kept kept, class Number> static __device__ void FactorTile(const DeviceFront<Number> &F, PetscInt k0,
                                                                      const LuWorkspace<Number> &W,
                                                                      TileShared<Number>        &shared)
