@@ -1,8 +1,11 @@
-/// Maximum product matching as an assignment of least cost, by shortest augmenting paths.
+/// Maximum product matching as an assignment of least cost, by shortest augmenting paths. Costs are whole numbers:
+/// scales are powers of two, and many equal distances make searches short.
 #include "pc/lu/matching.hpp"
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <functional>
+#include <limits>
 #include "petsc/compat.hpp"
 
 namespace sparsegpu::lu
@@ -15,11 +18,13 @@ bool Counts(PetscReal magnitude)
   return magnitude > 0 && magnitude - magnitude == 0;
 }
 
-/// The assignment of rows to columns of least cost; cost = log(largest of the column) - log(magnitude) >= 0, duals
-/// u[row] + v[column] <= cost, equal where assigned.
+/// The assignment of rows to columns of least cost; cost = UNITS log2(largest of the column / magnitude) >= 0, rounded,
+/// duals u[row] + v[column] <= cost, equal where assigned. So magnitudes count to a factor of 1.19.
 class Assignment
 {
-  using Reached = std::pair<double, PetscInt>; ///< distance, row
+  using Cost                  = std::int64_t; ///< of a path: as many entries as there are rows
+  static constexpr Cost UNITS = 2, FAR = std::numeric_limits<Cost>::max() / 4;
+  using Reached = std::pair<Cost, PetscInt>; ///< distance, row
 
 public:
   explicit Assignment(const CsrView &A);
@@ -30,24 +35,26 @@ private:
   void Start();
   void Assign(PetscInt entry); ///< its row to its column
   bool Augment(PetscInt column);
-  void Reach(PetscInt column, double length, double *shortest, PetscInt *last);
+  void Reach(PetscInt column, Cost length, Cost *shortest, PetscInt *last);
   void PopNearest();
-  bool TakeNearest(double shortest, double *length, PetscInt *row);
+  bool TakeNearest(Cost shortest, Cost *length, PetscInt *row);
   void Flip(PetscInt column, PetscInt last);
 
-  PetscInt                 n_;
-  std::vector<PetscInt>    begin_, row_; ///< by columns
-  std::vector<double>      cost_, largest_, u_, v_;
-  std::vector<PetscInt>    row_of_, column_of_; ///< -1: none
-  std::vector<PetscInt>    entry_of_;           ///< [columns] the entry assigned
-  std::vector<double>      distance_;           ///< [rows] while a column is being assigned
-  std::vector<PetscInt>    before_;             ///< [rows] entry that the shortest path comes by
-  std::vector<PetscInt>    column_at_;          ///< [entries] its column
-  std::vector<signed char> state_;              ///< [rows] 0: not seen, 1: reached, 2: final
-  std::vector<PetscInt>    touched_;
-  std::vector<Reached>     heap_;      ///< the nearest first; an entry of a larger distance than its row's is stale
-  std::vector<PetscInt>    near_;      ///< final ones, no further than the last one taken, as they were reached
-  size_t                   taken_ = 0; ///< of these: their columns have come
+  PetscInt                  n_;
+  std::vector<PetscInt>     begin_, row_; ///< by columns
+  std::vector<std::int32_t> cost_;
+  std::vector<double>       largest_; ///< log2
+  std::vector<Cost>         u_, v_;
+  std::vector<PetscInt>     row_of_, column_of_; ///< -1: none
+  std::vector<PetscInt>     entry_of_;           ///< [columns] the entry assigned
+  std::vector<Cost>         distance_;           ///< [rows] while a column is being assigned
+  std::vector<PetscInt>     before_;             ///< [rows] entry that the shortest path comes by
+  std::vector<PetscInt>     column_at_;          ///< [entries] its column
+  std::vector<signed char>  state_;              ///< [rows] 0: not seen, 1: reached, 2: final
+  std::vector<PetscInt>     touched_;
+  std::vector<Reached>      heap_;      ///< the nearest first; an entry of a larger distance than its row's is stale
+  std::vector<PetscInt>     near_;      ///< final ones, no further than the last one taken, as they were reached
+  size_t                    taken_ = 0; ///< of these: their columns have come
 };
 
 Assignment::Assignment(const CsrView &A)
@@ -66,6 +73,7 @@ Assignment::Assignment(const CsrView &A)
   for (PetscInt e = 0; e < A.nonzeros; e++)
     if (Counts(Magnitude(A.a[e]))) ++begin_[A.j[e] + 1];
   for (PetscInt j = 0; j < n_; j++) begin_[j + 1] += begin_[j];
+  std::vector<double> magnitudes(begin_[n_]);
   row_.resize(begin_[n_]);
   cost_.resize(begin_[n_]);
   column_at_.resize(begin_[n_]);
@@ -76,12 +84,15 @@ Assignment::Assignment(const CsrView &A)
       if (!Counts(Magnitude(A.a[e]))) continue;
       const PetscInt to = at[A.j[e]]++;
       row_[to]          = r;
-      cost_[to]         = magnitude;
+      magnitudes[to]    = magnitude;
       column_at_[to]    = A.j[e];
       largest_[A.j[e]]  = std::max(largest_[A.j[e]], magnitude);
     }
-  for (PetscInt j = 0; j < n_; j++)
-    for (PetscInt e = begin_[j]; e < begin_[j + 1]; e++) cost_[e] = std::log(largest_[j]) - std::log(cost_[e]);
+  for (PetscInt j = 0; j < n_; j++) {
+    largest_[j] = std::log2(largest_[j]);
+    for (PetscInt e = begin_[j]; e < begin_[j + 1]; e++)
+      cost_[e] = static_cast<std::int32_t>(std::lround(UNITS * (largest_[j] - std::log2(magnitudes[e]))));
+  }
 }
 
 void Assignment::Assign(PetscInt e)
@@ -98,10 +109,10 @@ void Assignment::Start()
   std::vector<PetscInt> looked(begin_.begin(), begin_.end() - 1); // entries before have no free row left
   const auto            tight = [&](PetscInt e) { return cost_[e] - u_[row_[e]] <= v_[column_at_[e]]; };
 
-  std::fill(u_.begin(), u_.end(), HUGE_VAL);
-  for (size_t e = 0; e < row_.size(); e++) u_[row_[e]] = std::min(u_[row_[e]], cost_[e]);
+  std::fill(u_.begin(), u_.end(), FAR);
+  for (size_t e = 0; e < row_.size(); e++) u_[row_[e]] = std::min<Cost>(u_[row_[e]], cost_[e]);
   for (PetscInt j = 0; j < n_; j++) {
-    v_[j] = begin_[j] < begin_[j + 1] ? HUGE_VAL : 0;
+    v_[j] = begin_[j] < begin_[j + 1] ? FAR : 0;
     for (PetscInt e = begin_[j]; e < begin_[j + 1]; e++) v_[j] = std::min(v_[j], cost_[e] - u_[row_[e]]);
     for (PetscInt e = begin_[j]; e < begin_[j + 1]; e++)
       if (row_[e] == j && tight(e)) Assign(e);
@@ -123,12 +134,12 @@ void Assignment::Start()
 }
 
 /// Rows that `column`, `length` away, brings nearer. *last: the nearest row without a column, *shortest away.
-void Assignment::Reach(PetscInt column, double length, double *shortest, PetscInt *last)
+void Assignment::Reach(PetscInt column, Cost length, Cost *shortest, PetscInt *last)
 {
   for (PetscInt e = begin_[column]; e < begin_[column + 1] && *shortest > length; e++) {
     const PetscInt i = row_[e];
     if (state_[i] == 2) continue;
-    const double d = length + std::max(0.0, cost_[e] - u_[i] - v_[column]);
+    const Cost d = length + cost_[e] - u_[i] - v_[column];
     if (d >= *shortest || (state_[i] == 1 && d >= distance_[i])) continue;
     if (state_[i] == 0) touched_.push_back(i);
     state_[i]    = 1;
@@ -156,7 +167,7 @@ void Assignment::PopNearest()
 /// The nearest row that is not final, or that is and whose column has not come, in the order in which they were reached
 /// where they are no further than the last one taken: in the reverse order pivots of saddle points let entries grow
 /// 10^5 times as much. False: none nearer than `shortest`.
-bool Assignment::TakeNearest(double shortest, double *length, PetscInt *row)
+bool Assignment::TakeNearest(Cost shortest, Cost *length, PetscInt *row)
 {
   if (shortest <= *length) return false;
   if (taken_ < near_.size()) {
@@ -188,7 +199,7 @@ void Assignment::Flip(PetscInt column, PetscInt last)
 /// Dijkstra's algorithm over rows from `column` to the nearest row without a column.
 bool Assignment::Augment(PetscInt column)
 {
-  double   shortest = HUGE_VAL, length = 0;
+  Cost     shortest = FAR, length = 0;
   PetscInt last = -1, i = -1;
 
   touched_.clear();
@@ -232,8 +243,8 @@ void Assignment::Take(Matching *matching) const
   double              high = -HUGE_VAL, low = HUGE_VAL;
 
   for (PetscInt k = 0; k < n_; k++) {
-    row[k]    = std::round(u_[k] / std::log(2.0));
-    column[k] = std::round((v_[k] - std::log(largest_[k])) / std::log(2.0));
+    row[k]    = std::round(static_cast<double>(u_[k]) / UNITS);
+    column[k] = std::round(static_cast<double>(v_[k]) / UNITS - largest_[k]);
     high      = std::max(high, std::max(row[k], -column[k]));
     low       = std::min(low, std::min(row[k], -column[k]));
   }
@@ -260,39 +271,6 @@ PetscErrorCode MaximumProduct(const CsrView &A, Matching *matching)
     SETERRQ(PETSC_COMM_SELF, PETSC_ERR_MEM, "No memory for the matching: %s", e.what());
   }
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscInt LackingPivots(const CsrView &A)
-{
-  PetscInt lacking = 0;
-
-  for (PetscInt r = 0; r < A.rows; r++) {
-    bool there = false;
-    for (PetscInt e = A.i[r]; e < A.i[r + 1] && !there; e++) there = A.j[e] == r && Magnitude(A.a[e]) > 0;
-    lacking += !there;
-  }
-  return lacking;
-}
-
-bool WeakDiagonal(const CsrView &A, PetscReal weak)
-{
-  std::vector<PetscReal> diagonal(A.rows, 0), column;
-  std::vector<PetscInt>  suspect; // rows whose diagonal is weak if their column has an entry as large
-
-  for (PetscInt r = 0; r < A.rows; r++) {
-    PetscReal row = 0;
-    for (PetscInt e = A.i[r]; e < A.i[r + 1]; e++) {
-      const PetscReal magnitude = Magnitude(A.a[e]);
-      row                       = std::max(row, magnitude);
-      if (A.j[e] == r) diagonal[r] = magnitude;
-    }
-    if (!(diagonal[r] > 0)) return true;
-    if (diagonal[r] < weak * row) suspect.push_back(r);
-  }
-  if (suspect.empty()) return false;
-  column.assign(A.cols, 0);
-  for (PetscInt e = 0; e < A.nonzeros; e++) column[A.j[e]] = std::max(column[A.j[e]], Magnitude(A.a[e]));
-  return std::any_of(suspect.begin(), suspect.end(), [&](PetscInt r) { return diagonal[r] < weak * column[r]; });
 }
 
 } // namespace sparsegpu::lu
