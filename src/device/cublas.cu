@@ -1,8 +1,10 @@
 /// cuBLAS is opened with dlopen() and called through pointers: programs that do not need it do not load it.
 #include "device/cublas.hpp"
 #include <algorithm>
+#include <system_error>
+#include <thread>
 #include <type_traits>
-#include "device/cublas_library.cuh"
+#include "device/cublas_open.cuh"
 #include "device/short_parts.cuh"
 
 namespace sparsegpu
@@ -10,15 +12,6 @@ namespace sparsegpu
 
 namespace
 {
-/// The arguments of cuBLAS: its number types have the layout of ours.
-template <class To, class From> const To *As(const From *p)
-{
-  return reinterpret_cast<const To *>(p);
-}
-template <class To, class From> To *As(From *p)
-{
-  return reinterpret_cast<To *>(p);
-}
 int Length(PetscInt v)
 {
   return static_cast<int>(v);
@@ -133,23 +126,33 @@ template <class Call> PetscErrorCode InParts(bool transposed, PetscInt m, PetscI
 }
 } // namespace
 
+/// Of the CublasBeside that has begun to open cuBLAS: what it changes is nobody else's until it has been joined.
+static std::thread opening;
+
+CublasBeside::CublasBeside(bool wanted)
+{
+  int device;
+
+  if (!wanted || opening.joinable() || cublas.tried || cudaGetDevice(&device) != cudaSuccess) return;
+  try {
+    opening = std::thread(OpenOn, device);
+    begun_  = true;
+  } catch (const std::system_error &) { // none left: it is opened when it is needed
+  }
+}
+
+CublasBeside::~CublasBeside()
+{
+  if (begun_) opening.join();
+}
+
 PetscErrorCode CublasFound(bool *found, bool again)
 {
   PetscFunctionBegin;
-  if (!cublas.tried) {
-    cublas.tried = true;
-    // the version that the headers are of; one that is loaded already, PETSc's for instance, is the one found
-    const std::string name = "libcublas.so." + std::to_string(CUBLAS_VER_MAJOR);
-    cublas.library         = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (cublas.library &&
-        !(Find("cublasCreate_v2", &cublas.create) && Find("cublasDestroy_v2", &cublas.destroy) &&
-          Find("cublasSetStream_v2", &cublas.set_stream) && Find("cublasSetMathMode", &cublas.set_math) &&
-          FindRoutines(FULL, &cublas.full) && FindRoutines(SINGLE, &cublas.single))) {
-      dlclose(cublas.library);
-      cublas.library = nullptr;
-    }
-    PetscCall(PetscInfo(nullptr, "%s %s\n", name.c_str(), cublas.library ? "opened" : "not found"));
-  }
+  if (!cublas.tried) OpenLibrary();
+  if (!cublas.told)
+    PetscCall(PetscInfo(nullptr, "%s %s\n", LibraryName().c_str(), cublas.library ? "opened" : "not found"));
+  cublas.told = true;
   if (cublas.library && !cublas.handle && (again || !cublas.lacks_memory)) {
     const cublasStatus_t status = cublas.create(&cublas.handle);
     cublas.lacks_memory         = status == CUBLAS_STATUS_ALLOC_FAILED || status == CUBLAS_STATUS_NOT_INITIALIZED;

@@ -10,6 +10,20 @@ namespace sparsegpu
 /// Whether cuBLAS can be loaded, and has the memory that it takes. The first call loads it. Where memory lacked it is
 /// not found any more, so that what is computed does not depend on when; unless `again`.
 PetscErrorCode CublasFound(bool *found, bool again = false);
+/// Opens it in a thread, if that is wanted and it has not been opened, for as long as this lives: its file and the code
+/// of its products take a tenth of a second to load. For work of the host before what will probably need it; which
+/// calls none of the functions here.
+class CublasBeside
+{
+public:
+  explicit CublasBeside(bool wanted);
+  CublasBeside(const CublasBeside &)            = delete;
+  CublasBeside &operator=(const CublasBeside &) = delete;
+  ~CublasBeside(); ///< waits for the thread
+
+private:
+  bool begun_ = false;
+};
 /// Takes the memory that large products of real numbers of single precision need to be formed by tensor cores, as three
 /// products of TF32 numbers ("3xTF32", split_short.cuh): 64 MB, until the end. Without it they are ordinary ones. Where
 /// CublasFound().

@@ -1,4 +1,4 @@
-/// cuBLAS as it is opened, and what of it is called: for cublas.cu alone, since it is opened once.
+/// cuBLAS as it is opened, and what of it is called: of cublas.cu alone, since it is opened once.
 #pragma once
 
 #include <cublas_v2.h>
@@ -30,6 +30,7 @@ template <class Number> struct Routines {
 
 struct Library {
   bool           tried                                       = false;
+  bool           told                                        = false; ///< that it was opened
   bool           lacks_memory                                = false;
   void          *library                                     = nullptr;
   cublasHandle_t handle                                      = nullptr;
@@ -61,6 +62,16 @@ template <class Number> const auto &RoutinesOf()
     return cublas.single;
   else
     return cublas.full;
+}
+
+/// The arguments of cuBLAS: its number types have the layout of ours.
+template <class To, class From> const To *As(const From *p)
+{
+  return reinterpret_cast<const To *>(p);
+}
+template <class To, class From> To *As(From *p)
+{
+  return reinterpret_cast<To *>(p);
 }
 
 template <class Function> bool Find(const char name[], Function *function)

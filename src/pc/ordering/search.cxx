@@ -19,8 +19,8 @@ namespace
 /// Operations of all factorizations, for each entry of the graph, below which a second ordering as fast as minimum
 /// degree gains less than it costs: 2,000 for each of a hundred.
 constexpr PetscLogDouble FEW_FLOPS = 2e5;
-/// Nodes from which on a thread of its own pays.
-constexpr PetscInt MANY_NODES = 20000;
+/// Nodes from which on a thread of its own pays: orderings of so many take a millisecond.
+constexpr PetscInt MANY_NODES = 2000;
 /// Nodes of a connected graph from which on a part of it tells first whether minimum degree, the slower one, may be the
 /// better, and the share of the operations of dissection by levels from which on it is not: on grids the share grows
 /// with the grid.
