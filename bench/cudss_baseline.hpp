@@ -9,14 +9,16 @@ enum class DirectKind {
 
 /// Seconds, medians of `runs`, and megabytes; negative: cuDSS failed, and `why` says where.
 struct BaselineDirect {
-  double      first = -1, refactor = -1, solve = -1, many = -1; ///< `first`: analysis and factorization
-  double      mb  = -1;                                         ///< on the device while the factors are kept
-  const char *why = "";
+  double      first = -1, refactor = -1, solve = -1, many = -1; ///< `first`: analysis and factorization, median
+  double      program = -1; ///< the first of these, and cuDSS's handle, which a program makes once
+  double      mb      = -1; ///< on the device while the factors are kept
+  const char *why     = "";
 };
 /// What is asked of a baseline.
 struct BaselineRuns {
-  int  runs, columns; ///< of a solve with several right-hand sides; 0: none
-  bool hybrid;        ///< factors go to the host's memory where the device lacks it
+  int  runs, firsts; ///< first factorizations, each with data of its own
+  int  columns;      ///< of a solve with several right-hand sides; 0: none
+  bool hybrid;       ///< factors go to the host's memory where the device lacks it
 };
 /// i [rows + 1], j, a [nonzeros], b [rows] on the host; x [rows] receives the solution; `many` is the time of a solve
 /// with several columns. The rows are on the device before the first factorization. cuDSS's defaults, but

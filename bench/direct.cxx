@@ -7,12 +7,12 @@ static char help[] =
     "  -solvers name,...                : of petsc, umfpack, klu, superlu, mumps, superlu_dist, cusparse,\n"
     "                                     cusolverrf, cudss, sparsegpu\n"
     "  -pc_type lu|cholesky -runs n     : medians of n refactorizations and solves\n"
+    "  -firsts n                        : medians of n first factorizations, each of a matrix of its own (default 1)\n"
     "  -columns n                       : also a solve with so many right-hand sides at once\n"
     "  -cudss_hybrid                    : cudss keeps factors on the host where the GPU's memory ends\n"
     "  -most seconds                    : a solver whose first factorization took so long has no more larger matrices\n";
 
 #include <petscksp.h>
-#include <petsctime.h>
 #include <algorithm>
 #include <cstdio>
 #include <map>
@@ -21,145 +21,11 @@ static char help[] =
 #include "direct_times.hpp"
 #include "generate.hpp"
 #include "load.hpp"
-#include "median.hpp"
 #include "petsc/compat.hpp"
 #include "sparsegpu.h"
 
-PetscErrorCode BackwardError(Mat A, Vec b, Vec x, double *error)
-{
-  const PetscScalar *array;
-  PetscScalar       *to;
-  Vec                hx, hb, r;
-  PetscReal          nr, na, nx, nb;
-  PetscInt           n;
-
-  PetscFunctionBegin;
-  PetscCall(VecGetLocalSize(x, &n));
-  PetscCall(VecCreateSeq(PETSC_COMM_SELF, n, &hx));
-  PetscCall(VecDuplicate(hx, &hb));
-  PetscCall(VecDuplicate(hx, &r));
-  for (const auto &pair : {std::make_pair(x, hx), std::make_pair(b, hb)}) {
-    PetscCall(VecGetArrayRead(pair.first, &array));
-    PetscCall(VecGetArray(pair.second, &to));
-    std::copy_n(array, n, to);
-    PetscCall(VecRestoreArray(pair.second, &to));
-    PetscCall(VecRestoreArrayRead(pair.first, &array));
-  }
-  PetscCall(MatMult(A, hx, r));
-  PetscCall(VecAXPY(r, -1, hb));
-  PetscCall(VecNorm(r, NORM_INFINITY, &nr));
-  PetscCall(VecNorm(hx, NORM_INFINITY, &nx));
-  PetscCall(VecNorm(hb, NORM_INFINITY, &nb));
-  PetscCall(MatNorm(A, NORM_INFINITY, &na));
-  *error = static_cast<double>(nr / (na * nx + nb));
-  PetscCall(VecDestroy(&hx));
-  PetscCall(VecDestroy(&hb));
-  PetscCall(VecDestroy(&r));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 namespace
 {
-template <class F> PetscErrorCode Seconds(F call, double *seconds)
-{
-  PetscLogDouble begin, end;
-
-  PetscFunctionBegin;
-  PetscCall(PetscTime(&begin));
-  PetscCall(call());
-  PetscCall(PetscTime(&end));
-  *seconds = end - begin;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// Solves with b in all columns, where b is.
-PetscErrorCode TimeColumns(Mat F, Vec b, const Settings &settings, double *many)
-{
-  std::vector<double> all;
-  double              seconds;
-  PetscInt            n;
-  PetscBool           device = PETSC_FALSE;
-  const PetscScalar  *from;
-  PetscScalar        *to;
-  Mat                 B, X;
-
-  PetscFunctionBegin;
-  PetscCall(VecGetSize(b, &n));
-  PetscCall(MatCreateSeqDense(PETSC_COMM_SELF, n, settings.columns, nullptr, &B));
-  PetscCall(VecGetArrayRead(b, &from));
-  PetscCall(MatDenseGetArrayWrite(B, &to));
-  for (PetscInt c = 0; c < settings.columns; c++) std::copy_n(from, n, to + c * n);
-  PetscCall(MatDenseRestoreArrayWrite(B, &to));
-  PetscCall(VecRestoreArrayRead(b, &from));
-#if defined(PETSC_HAVE_CUDA)
-  PetscCall(PetscObjectTypeCompare((PetscObject)b, VECSEQCUDA, &device));
-  if (device) PetscCall(MatConvert(B, MATSEQDENSECUDA, MAT_INPLACE_MATRIX, &B));
-#endif
-  PetscCall(MatDuplicate(B, MAT_COPY_VALUES, &X));
-  for (PetscInt k = 0; k < settings.runs; k++) {
-    PetscCall(Seconds([&] { return MatMatSolve(F, B, X); }, &seconds));
-    all.push_back(seconds);
-  }
-  *many = Median(all);
-  PetscCall(MatDestroy(&B));
-  PetscCall(MatDestroy(&X));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode Time(Mat host, const std::string &solver, const Settings &settings, Times *times)
-{
-  const char         *type = solver == MATSOLVERSPARSEGPU ? MATSEQAIJSPARSEGPU
-                             : solver == "cusparse"       ? "seqaijcusparse"
-                                                          : MATSEQAIJ;
-  std::vector<double> refactor, solve;
-  double              seconds;
-  MatInfo             info;
-  PetscScalar         scale = 2;
-  PetscBool           has   = PETSC_FALSE;
-  KSP                 ksp;
-  PC                  pc;
-  Mat                 A, F;
-  Vec                 b, x;
-
-  PetscFunctionBegin;
-  PetscCall(MatConvert(host, type, MAT_INITIAL_MATRIX, &A));
-  PetscCall(MatCreateVecs(A, &x, &b));
-  PetscCall(VecSet(x, 1));
-  PetscCall(MatMult(A, x, b));
-  PetscCall(KSPCreate(PETSC_COMM_SELF, &ksp));
-  PetscCall(KSPSetType(ksp, KSPPREONLY));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetType(pc, PCLU));
-  PetscCall(KSPSetFromOptions(ksp));
-  PetscCall(PCFactorSetMatSolverType(pc, solver.c_str())); // after -pc_type, which forgets it
-  PetscCall(KSPSetOperators(ksp, A, A));
-  PetscCall(Seconds([&] { return PCSetUp(pc); }, &times->first));
-  for (PetscInt k = 0; k < settings.runs && (k == 0 || times->first < settings.most / 4); k++) {
-    PetscCall(MatScale(A, scale)); // new values
-    PetscCall(VecScale(b, scale));
-    scale = 1 / scale;
-    PetscCall(Seconds([&] { return PCSetUp(pc); }, &seconds));
-    refactor.push_back(seconds);
-    PetscCall(Seconds([&] { return PCApply(pc, b, x); }, &seconds));
-    solve.push_back(seconds);
-  }
-  if (scale != (PetscScalar)2) PetscCall(VecScale(b, scale)); // b is that of twice the matrix
-  PetscCall(BackwardError(host, b, x, &times->error));
-  PetscCall(PCFactorGetMatrix(pc, &F));
-  info.memory = 0;
-  if (F) PetscCall(MatHasOperation(F, MATOP_GETINFO, &has));
-  if (has) PetscCall(MatGetInfo(F, MAT_LOCAL, &info));
-  times->mb = info.memory / 1e6;
-  if (settings.columns > 0) PetscCall(TimeColumns(F, b, settings, &times->many));
-  times->refactor = Median(refactor);
-  times->solve    = Median(solve);
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(VecDestroy(&b));
-  PetscCall(VecDestroy(&x));
-  PetscCall(MatDestroy(&A));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /// How many times as fast sparsegpu is: against the fastest of PETSc's, `best`, and those that are not PETSc's.
 void PrintRatios(const std::map<std::string, Times> &all, const std::string &best)
 {
@@ -173,6 +39,7 @@ void PrintRatios(const std::map<std::string, Times> &all, const std::string &bes
   const Times &cudss = all.at("cudss");
   printf(",\"again_vs_cudss\":%.2f,\"first_vs_cudss\":%.2f,\"mb_of_cudss\":%.2f", cudss.Again() / ours.Again(),
          cudss.first / ours.first, ours.mb / cudss.mb);
+  printf(",\"program_vs_cudss\":%.2f", cudss.program / ours.program);
   if (ours.many > 0 && cudss.many > 0) printf(",\"columns_vs_cudss\":%.2f", cudss.many / ours.many);
 }
 
@@ -196,7 +63,7 @@ PetscErrorCode Bench(Mat A, const std::string &name, const Settings &settings, s
     if (solver == "cusparse") there = PetscDefined(HAVE_CUDA) ? PETSC_TRUE : PETSC_FALSE;
     if (!there || ((*slow)[solver] > 0 && info.nz_used > (*slow)[solver])) continue;
     PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, nullptr));
-    const PetscErrorCode error = outside ? TimeOutside(A, solver, settings, &t) : Time(A, solver, settings, &t);
+    const PetscErrorCode error = outside ? TimeOutside(A, solver, settings, &t) : TimePetsc(A, solver, settings, &t);
     PetscCall(PetscPopErrorHandler());
     if (error) {
       printf("{\"matrix\":\"%s\",\"rows\":%d,\"solver\":\"%s\",\"failed\":%d}\n", name.c_str(), (int)n, solver.c_str(),
@@ -220,6 +87,7 @@ PetscErrorCode Bench(Mat A, const std::string &name, const Settings &settings, s
            "\"solve_ms\":%.3f,\"error\":%.1e,\"mb\":%.1f",
            name.c_str(), (int)n, info.nz_used, entry.first.c_str(), 1e3 * t.first, 1e3 * t.refactor, 1e3 * t.solve,
            t.error, t.mb);
+    if (t.program >= 0) printf(",\"program_ms\":%.3f", 1e3 * t.program);
     if (t.many > 0) printf(",\"columns\":%d,\"columns_ms\":%.3f", (int)settings.columns, 1e3 * t.many);
     if (entry.first == MATSOLVERSPARSEGPU) PrintRatios(all, best);
     printf("}\n");
@@ -256,6 +124,7 @@ PetscErrorCode Run()
   settings.solvers = {"petsc",        "umfpack",  "klu",        "superlu", "mumps",
                       "superlu_dist", "cusparse", "cusolverrf", "cudss",   "sparsegpu"};
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-runs", &settings.runs, nullptr));
+  PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-firsts", &settings.firsts, nullptr));
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-columns", &settings.columns, nullptr));
   PetscCall(PetscOptionsGetReal(nullptr, nullptr, "-most", &settings.most, nullptr));
   PetscCall(PetscOptionsGetBool(nullptr, nullptr, "-cudss_hybrid", &settings.hybrid, nullptr));

@@ -34,8 +34,10 @@ static std::string Measure(const std::string &solver, const HostSystem &s, const
     const DirectKind     kind = cholesky ? DirectKind::PositiveDefinite : DirectKind::General;
     const BaselineDirect baseline =
         CudssDirect(kind, s.n, s.i[s.n], s.i, s.j, s.a, s.b, s.x,
-                    BaselineRuns{runs, static_cast<int>(settings.columns), settings.hybrid == PETSC_TRUE});
+                    BaselineRuns{runs, static_cast<int>(settings.firsts), static_cast<int>(settings.columns),
+                                 settings.hybrid == PETSC_TRUE});
     times->first    = baseline.first;
+    times->program  = baseline.program;
     times->refactor = baseline.refactor;
     times->solve    = baseline.solve;
     times->many     = baseline.many;
