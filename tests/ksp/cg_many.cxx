@@ -7,6 +7,13 @@ using namespace testing;
 
 namespace
 {
+/// A residual that is zero but for rounding errors may be zero.
+bool Alike(KSPConvergedReason a, KSPConvergedReason b)
+{
+  const auto small = [](KSPConvergedReason r) { return r == KSP_CONVERGED_RTOL || r == KSP_CONVERGED_ATOL; };
+  return a == b || (small(a) && small(b));
+}
+
 /// A column twice, so that what the solver tells of both is what it tells of one: as a solve for it alone ends.
 PetscErrorCode CompareEnd(const std::string &name, Mat A, const std::vector<PetscScalar> &b, const PetscScalar *guess,
                           const std::string &options, bool together = true)
@@ -27,11 +34,11 @@ PetscErrorCode CompareEnd(const std::string &name, Mat A, const std::vector<Pets
     PetscCall(SolveColumn(KSPCG, s, 0, &petsc));
     PetscCheck(PetscGlobalRank > 0 || !together || !s.expected || all.view.find(TOGETHER) != std::string::npos,
                PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: one by one:\n%s", what.c_str(), all.view.c_str());
-    PetscCheck(all.reason == one.reason && all.iterations == one.iterations && all.total == 2 * one.iterations,
+    PetscCheck(Alike(all.reason, one.reason) && all.iterations == one.iterations && all.total == 2 * one.iterations,
                PETSC_COMM_WORLD, PETSC_ERR_PLIB,
                "%s, %s: reason %d after %" PetscInt_FMT " iterations, singly %d, %" PetscInt_FMT, what.c_str(),
                type.c_str(), (int)all.reason, all.iterations, (int)one.reason, one.iterations);
-    PetscCheck(all.reason == petsc.reason && all.iterations == petsc.iterations, PETSC_COMM_WORLD, PETSC_ERR_PLIB,
+    PetscCheck(Alike(all.reason, petsc.reason) && all.iterations == petsc.iterations, PETSC_COMM_WORLD, PETSC_ERR_PLIB,
                "%s, %s: reason %d after %" PetscInt_FMT " iterations, PETSc's cg %d, %" PetscInt_FMT, what.c_str(),
                type.c_str(), (int)all.reason, all.iterations, (int)petsc.reason, petsc.iterations);
   }

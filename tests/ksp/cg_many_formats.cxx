@@ -11,7 +11,7 @@ namespace
 /// products with one.
 PetscErrorCode Same()
 {
-  const char *const        jacobi = "-ksp_rtol 1e-5 -pc_type jacobi";
+  const char *const        jacobi = "-ksp_rtol 1e-5 -pc_type jacobi -ksp_sparsegpucg_persistent off";
   std::vector<std::string> formats;
 
   PetscFunctionBeginUser;

@@ -78,7 +78,7 @@ PetscErrorCode ManySolve::ToldOf(PetscInt k, int slot, Told *told)
   PetscFunctionBegin;
   *told = told_[slot];
   if (space_ == Space::Host) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(records_.Await(k, &record, slot));
+  PetscCall(in_launch_ ? small_.Await(k, slot, &record) : records_.Await(k, &record, slot));
   *told = Told{record.norm, static_cast<Outcome>(record.outcome), 0, 0};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -163,6 +163,8 @@ PetscErrorCode ManySolve::Iterate()
   PetscInt       launched = 0, finished = 0;
 
   PetscFunctionBegin;
+  if (small_.active()) PetscCall(IterateSmall(&finished));
+  launched = finished;
   while (left_ > 0) {
     PetscCall(LeaveSlots());
     const PetscInt end = std::min(most, finished + (late ? StepsAhead(v_.rows) : 1));
@@ -191,7 +193,7 @@ namespace
 /// All right-hand sides, as many at a time as possible; in blocks of even sizes.
 PetscErrorCode SolveAll(BlockSolve *many, bool blocks, PetscInt count, ManyColumn *columns)
 {
-  const PetscInt most = blocks ? BLOCK_MOST : MANY, parts = (count + most - 1) / most;
+  const PetscInt most = blocks ? BLOCK_MOST : many->most(), parts = (count + most - 1) / most;
 
   PetscFunctionBegin;
   for (PetscInt part = 0; part < parts; part++) {
@@ -205,11 +207,12 @@ PetscErrorCode SolveAll(BlockSolve *many, bool blocks, PetscInt count, ManyColum
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-const char *WayOf(bool blocks, bool device)
+const char *WayOf(bool blocks, bool device, bool small)
 {
   if (blocks)
     return device ? "several right-hand sides at a time by block conjugate gradients, on the GPU"
                   : "several right-hand sides at a time by block conjugate gradients, on the host";
+  if (small) return "several right-hand sides at a time, many iterations in one launch on the GPU";
   return device ? "several right-hand sides at a time, on the GPU" : "several right-hand sides at a time, on the host";
 }
 } // namespace
@@ -235,7 +238,7 @@ PetscErrorCode KSPMatSolve_SparseGPUCG(KSP ksp, Mat B, Mat X)
   const bool blocks = CgOf(ksp)->block;
   PetscCall(SolveAll(many, blocks, count, columns.data()));
   PetscCall(many->End());
-  CgOf(ksp)->way = WayOf(blocks, many->space() == Space::Device);
+  CgOf(ksp)->way = WayOf(blocks, many->space() == Space::Device, many->small());
   for (const ManyColumn &column : columns) ksp->totalits += column.iterations;
   PetscCall(Summarise(ksp, columns, before));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -6,7 +6,7 @@
 /// columns in one reduction, as many of these as for one right-hand side.
 /// On the device of one process: one kernel for each pass, of all columns. With a diagonal the device stops each by
 /// itself; the host launches iterations ahead and hears of the norms later. Around another preconditioner the host
-/// hears of an iteration before it launches the next.
+/// hears of an iteration before it launches the next. Small systems with a diagonal: many_small.hpp.
 ///
 /// Entries of vectors moved in an iteration of a column: 2 of the product, 3 of its inner products (1 where the
 /// product's kernel forms them, Format::MultDenseDots()), 7 of the update, or 2, 6, 2 and 3 of the passes around a
@@ -16,62 +16,13 @@
 #include <petsc/private/kspimpl.h>
 #include <vector>
 #include "ksp/cg/arrays.hpp"
+#include "ksp/cg/many_small.hpp"
 #include "ksp/common/record_ring.hpp"
 #include "ksp/common/together.hpp"
 #include "mat/face/dense_array.hpp"
 
 namespace sparsegpu::cg
 {
-
-struct ManyArrays {
-  int           count; ///< slots in use
-  PetscInt      rows, ld, ldw, ldx;
-  Scalar       *r, *p, *z;    ///< [ld * count] slot c begins at c * ld; z: null with a diagonal
-  Scalar       *w;            ///< [ldw * count]
-  const Scalar *inverse;      ///< [rows] D; null: 1
-  Scalar       *x;            ///< [ldx * columns] the solutions
-  PetscInt      column[MANY]; ///< of x, of each slot
-
-  /// Of one slot, as for one right-hand side.
-  SPARSEGPU_HD Arrays Slot(int c) const
-  {
-    const size_t at = static_cast<size_t>(c) * ld;
-    return Arrays{rows,   x + static_cast<size_t>(column[c]) * ldx, r + at,
-                  p + at, w + static_cast<size_t>(c) * ldw,         z ? z + at : nullptr,
-                  inverse};
-  }
-};
-
-/// Control of one iteration on the device.
-struct ManyControl {
-  State     *state;   ///< [MANY] what an iteration leaves of a slot
-  PetscReal *dots;    ///< [DOTS * MANY] of the products, by slots
-  PetscReal *partial; ///< [DOTS * PASS_BLOCKS] sums of thread blocks
-  PetscReal *product; ///< [DenseDotsRoom(rows)] the same of a product that leaves its inner products
-  unsigned  *arrived; ///< [DOT_GROUPS + 1] for such a product
-  Record    *records; ///< [MANY] pinned: of this iteration
-  int       *varies;  ///< [1] the diagonal is not the same in all rows
-  bool       later;   ///< the norm is told by a later pass of the iteration
-  int        number, round, tested_from;
-  Norm       norm;
-  PetscReal  converged[MANY], diverged[MANY]; ///< of each slot: it stops at a norm <= the one or >= the other
-};
-
-/// Residuals b - W, or b where there is no product, first directions and norms of all slots; column c of b begins at
-/// c * ldb. Asynchronous and bitwise reproducible, as all of these.
-PetscErrorCode StartMany_CUDA(const ManyArrays &v, const Scalar *b, PetscInt ldb, bool has_product,
-                              const ManyControl &control, Stream stream);
-/// The inner products of the products in W: around a preconditioner (p, w) alone.
-PetscErrorCode DotsMany_CUDA(const ManyArrays &v, const ManyControl &control, Stream stream);
-/// Pass 2 of an iteration, its decisions, its records.
-PetscErrorCode UpdateMany_CUDA(const ManyArrays &v, const ManyControl &control, Stream stream);
-/// The passes around a preconditioner, as for one right-hand side: x and r, where Control::norm is None or
-/// Unpreconditioned; and, of Z in v.z, rho and the next directions, where it is None, Preconditioned or
-/// Natural.
-PetscErrorCode UpdateResidualMany_CUDA(const ManyArrays &v, const ManyControl &control, Stream stream);
-PetscErrorCode UpdateDirectionMany_CUDA(const ManyArrays &v, const ManyControl &control, Stream stream);
-/// Slot `to` takes over from slot `from`.
-PetscErrorCode MoveSlot_CUDA(const ManyArrays &v, const ManyControl &control, int from, int to, Stream stream);
 
 class ManySolve
 {
@@ -80,16 +31,19 @@ public:
   /// same on all ranks.
   /// b and x, which the caller has, borrow the arrays of B and X until End().
   PetscErrorCode Begin(KSP ksp, Mat B, Mat X, DenseArray *b, DenseArray *x, bool *admitted);
-  /// Solves for the right-hand sides first .. first + count - 1, at most MANY. columns [all of B].
+  /// Solves for the right-hand sides first .. first + count - 1, at most most(). columns [all of B].
   PetscErrorCode Solve(PetscInt first, int count, ManyColumn *columns);
   PetscErrorCode End();
   PetscErrorCode Free();
 
   Space space() const { return space_; }
+  bool  small() const { return small_.active(); }
+  int   most() const { return small_.active() ? small_.most() : MANY; } ///< right-hand sides at a time
 
 protected: // of BlockSolve, too
   PetscErrorCode Prepare(PetscInt first, int count, ManyColumn *columns);
   PetscErrorCode Iterate();
+  PetscErrorCode IterateSmall(PetscInt *finished);
   PetscErrorCode BeginOnDevice(bool *admitted);
   PetscErrorCode TakeDiagonal();
   PetscErrorCode Reserve();
@@ -117,6 +71,7 @@ protected: // of BlockSolve, too
   bool OfZ() const { return norm_ == Norm::Preconditioned || norm_ == Norm::Natural; }
 
   int            TestedFrom() const;
+  void           SetTests();
   PetscErrorCode ReserveOnDevice();
   PetscErrorCode StartOnDevice(bool product);
   PetscErrorCode LaunchOnDevice(PetscInt k);
@@ -152,6 +107,8 @@ protected: // of BlockSolve, too
   int wrapped_ = 0;
   DeviceMemory scratch_, gather_;
   RecordRing   records_;
+  ManySmall    small_;
+  bool         in_launch_ = false; ///< records are those of small_
 };
 
 /// KSPMatSolve() of sparsegpucg; other systems column by column.

@@ -7,6 +7,8 @@ namespace sparsegpu::cg
 
 PetscErrorCode ManySolve::Begin(KSP ksp, Mat B, Mat X, DenseArray *b, DenseArray *x, bool *admitted)
 {
+  PetscInt count;
+
   PetscFunctionBegin;
   ksp_  = ksp;
   B_    = B;
@@ -15,10 +17,12 @@ PetscErrorCode ManySolve::Begin(KSP ksp, Mat B, Mat X, DenseArray *b, DenseArray
   x_    = x;
   norm_ = NormOf(ksp->normtype);
   PetscCall(Unwrap()); // of a solve that ended with an error
+  PetscCall(MatGetSize(B, nullptr, &count));
   const Cg          *cg     = CgOf(ksp);
   const bool         serves = cg->hermitian && !cg->residuals && !cg->flexible;
-  const bool         fewer  = cg->block && cg->many_mode == SmallMode::Auto;  // iterations, of a diagonal
-  const Togetherness asked{fewer ? SmallMode::On : cg->many_mode, serves, 4}; // x, r, p and w
+  const bool         fewer  = cg->block && cg->many_mode == SmallMode::Auto; // iterations, of a diagonal
+  const Togetherness asked{fewer ? SmallMode::On : cg->many_mode, serves, 4, // x, r, p and w
+                           cg->block ? SmallMode::Off : cg->small_mode};
   TogetherPlace      place;
   PetscCall(AdmitTogether(ksp, B, X, asked, &place, admitted));
   if (!*admitted) PetscFunctionReturn(PETSC_SUCCESS);
@@ -27,9 +31,16 @@ PetscErrorCode ManySolve::Begin(KSP ksp, Mat B, Mat X, DenseArray *b, DenseArray
   alone_   = place.alone;
   space_   = place.space;
   PetscCall(DeviceOrder()); // the work vectors may be in use on another stream
-  v_ = ManyArrays{};
+  small_.End();
+  in_launch_ = false; // of a solve that ended with an error
+  v_         = ManyArrays{};
   if (space_ == Space::Device) {
     PetscCall(BeginOnDevice(admitted));
+    if (*admitted && alone_ && !outside_) PetscCall(small_.Begin(system_, asked.small, count, place.gains));
+    if (*admitted && !small_.active() && !place.gains) { // it was to be small
+      *admitted = false;
+      PetscCall(system_.End());
+    }
     if (!*admitted) PetscFunctionReturn(PETSC_SUCCESS);
   } else if (!outside_) {
     PetscCall(TakeDiagonal());
@@ -104,6 +115,7 @@ PetscErrorCode ManySolve::Free()
   PetscFunctionBegin;
   PetscCall(Unwrap());
   PetscCall(system_.Free());
+  PetscCall(small_.Free());
   entries_ = Array<Scalar>();
   std::vector<Scalar>().swap(inverse_);
   PetscCall(scratch_.Free());

@@ -92,17 +92,46 @@ int ManySolve::TestedFrom() const
   return static_cast<int>(std::min<PetscInt>(columns_[v_.column[0]].test.from, PETSC_MAX_INT / 2) - base_);
 }
 
-PetscErrorCode ManySolve::LaunchOnDevice(PetscInt k)
+/// What the device tests the norms of all slots with.
+void ManySolve::SetTests()
 {
-  PetscFunctionBegin;
-  control_.number      = static_cast<int>(k);
-  control_.round       = records_.Round(k);
-  control_.records     = records_.Of(k);
   control_.tested_from = TestedFrom();
   for (int c = 0; c < v_.count; c++) {
     control_.converged[c] = columns_[v_.column[c]].test.converged;
     control_.diverged[c]  = columns_[v_.column[c]].test.diverged;
   }
+}
+
+/// Launches of many iterations each until all columns have ended, or the device has no room for them.
+PetscErrorCode ManySolve::IterateSmall(PetscInt *finished)
+{
+  PetscFunctionBegin;
+  while (left_ > 0) {
+    bool ends = false;
+    PetscCall(LeaveSlots());
+    SetTests();
+    control_.number = static_cast<int>(*finished);
+    PetscCall(small_.Launch(v_, last_ - base_, &control_));
+    if (!small_.active()) break;
+    in_launch_ = true;
+    while (!ends) {
+      PetscCall(PetscLogGpuFlops((2.0 * system_.nonzeros() + 20.0 * v_.rows) * left_));
+      Remember(*finished);
+      PetscCall(TakeNorms(*finished));
+      PetscCall(small_.Ends((*finished)++, &ends));
+    }
+    in_launch_ = false;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode ManySolve::LaunchOnDevice(PetscInt k)
+{
+  PetscFunctionBegin;
+  control_.number  = static_cast<int>(k);
+  control_.round   = records_.Round(k);
+  control_.records = records_.Of(k);
+  SetTests();
   PetscCall(MultiplyOnDevice(v_.p, v_.ld, true));
 #if defined(SPARSEGPU_HAVE_CUDA)
   Stream stream;

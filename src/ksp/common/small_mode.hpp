@@ -19,6 +19,9 @@ constexpr PetscInt SMALL_RECORDS = 4096; ///< as many iterations as one launch d
 /// Rows of a small system: with more a pass over vectors takes longer than launches do.
 constexpr PetscInt SMALL_ROWS = 100000;
 
+/// Nonzeros of one whose iterations read a diagonal and vectors beside the matrix.
+constexpr PetscInt SMALL_NONZEROS = 2000000;
+
 /// Whether a system of this size is solved so. With more than `most` nonzeros an iteration takes longer than its
 /// launches.
 inline bool IsSmall(SmallMode mode, PetscInt rows, PetscInt nonzeros, PetscInt most)

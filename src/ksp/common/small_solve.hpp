@@ -67,7 +67,6 @@ template <class Method> PetscErrorCode SmallSolve<Method>::Begin([[maybe_unused]
   PetscFunctionBegin;
   active_ = false;
 #if defined(SPARSEGPU_HAVE_CUDA)
-  constexpr PetscInt  MOST   = 2000000; // nonzeros
   const DeviceSystem &system = arrays->system();
   PetscMPIInt         size;
   bool                fits;
@@ -75,7 +74,8 @@ template <class Method> PetscErrorCode SmallSolve<Method>::Begin([[maybe_unused]
   if (!arrays->active() || arrays->space() != Space::Device || arrays->outside() || size > 1)
     PetscFunctionReturn(PETSC_SUCCESS);
   const PetscInt rows = system.rows(), nonzeros = system.nonzeros();
-  if (rows == 0 || !IteratesAreUnseen(ksp) || !IsSmall(mode, rows, nonzeros, MOST)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (rows == 0 || !IteratesAreUnseen(ksp) || !IsSmall(mode, rows, nonzeros, SMALL_NONZEROS))
+    PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(matrix_.Take(system, &work_.A));
   if (work_.A.chunks > 0) PetscFunctionReturn(PETSC_SUCCESS); // a row that is too long for the threads of one
   PetscCall(Method::Plan(rows, static_cast<PetscReal>(nonzeros) / rows, &shape_, &fits));

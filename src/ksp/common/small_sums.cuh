@@ -65,8 +65,9 @@ inline PetscErrorCode PlanSmall(const void *kernel, int vectors, PetscInt rows, 
   const size_t own   = small_aligned(static_cast<size_t>(vectors) * static_cast<size_t>(shape->rows) * sizeof(Scalar));
   const size_t least = own + small_aligned((static_cast<size_t>(shape->rows) + 1) * sizeof(PetscInt));
   if (least > most) PetscFunctionReturn(PETSC_SUCCESS);
-  const size_t matrix = static_cast<size_t>(2 * mean * shape->rows) * (sizeof(Scalar) + sizeof(PetscInt));
-  shape->bytes        = std::min(most, least + matrix);
+  const size_t matrix = static_cast<size_t>(mean * shape->rows) * (sizeof(Scalar) + sizeof(PetscInt));
+  shape->bytes        = std::min(most, least + 2 * matrix);
+  shape->holds        = least + matrix <= most;
   PetscCall(CooperativeBlocks(kernel, SMALL_THREADS, shape->bytes, &together));
   *fits = together >= shape->blocks;
   PetscFunctionReturn(PETSC_SUCCESS);

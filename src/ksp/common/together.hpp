@@ -57,6 +57,7 @@ struct Togetherness {
   SmallMode mode    = SmallMode::Auto;
   bool      serves  = true; ///< the solver's own settings allow it
   int       vectors = 0;    ///< of a column with a diagonal that a solve reads again and again; another PC: one more
+  SmallMode small   = SmallMode::Off; ///< many iterations of small systems in one launch on a GPU, with a diagonal
 };
 /// Where such a solve takes place.
 struct TogetherPlace {
@@ -64,6 +65,7 @@ struct TogetherPlace {
   bool  outside = false;   ///< the preconditioner is no diagonal
   bool  alone   = true;    ///< there is one process
   Space space   = Space::Host;
+  bool  gains   = true; ///< even if small systems were not admitted as such
 };
 /// Whether matrix, preconditioner, settings of the KSP and dense matrices allow it. Collective; the answer is the same
 /// on all ranks.
