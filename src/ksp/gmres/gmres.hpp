@@ -69,6 +69,11 @@ PetscErrorCode TakeResidual(KSP ksp, PetscReal norm);
 /// Takes the outcome of the next step in. *steps: those that the solution is built from. An invariant space does not
 /// end the solve by itself: the true residual decides at the restart, if iterations are left.
 PetscErrorCode TakeStep(KSP ksp, Outcome outcome, PetscReal norm, PetscInt *steps);
+/// What all solves of a launch have in common, and the solve that the KSP is in, for a column of b and x.
+SmallControl SmallControlOf(KSP ksp, const Criterion &criterion, PetscInt steps);
+SmallSolveOf SmallSolveFrom(KSP ksp, PetscInt column);
+/// Takes the records of a group's cycles in, of the solve that the KSP is in, until its end or theirs.
+PetscErrorCode FollowSmallCycles(KSP ksp, SmallCycles *small, int group, PetscInt steps, PetscInt *built);
 /// Cycles that the device runs by itself, from column 0: until the end, or until it has no more room for records. None
 /// if they are not active any more.
 PetscErrorCode RunSmallCycles(KSP ksp);

@@ -132,6 +132,7 @@ PetscErrorCode ManySolve::RunCycle()
 
   PetscFunctionBegin;
   PetscCall(BeginCycle());
+  if (slots_.count > 0 && small_.active()) PetscCall(RunSmall());
   while (slots_.count > 0) {
     const PetscInt end = std::min(steps_, finished + (late ? StepsAhead(v_.rows) : 1));
     for (; launched < end; launched++) {
@@ -184,8 +185,9 @@ PetscErrorCode KSPMatSolve_SparseGPUGMRES(KSP ksp, Mat B, Mat X)
   for (PetscInt first = 0; first < count; first += many->most())
     PetscCall(many->Solve(first, static_cast<int>(std::min<PetscInt>(many->most(), count - first)), columns.data()));
   PetscCall(many->End());
-  GmresOf(ksp)->together = many->space() == Space::Device ? "several right-hand sides at a time, on the GPU"
-                                                          : "several right-hand sides at a time, on the host";
+  GmresOf(ksp)->together = many->small() ? "several right-hand sides at a time, whole cycles in one launch on the GPU"
+                           : many->space() == Space::Device ? "several right-hand sides at a time, on the GPU"
+                                                            : "several right-hand sides at a time, on the host";
   for (const ManyColumn &column : columns) ksp->totalits += column.iterations;
   PetscCall(Summarise(ksp, columns, before));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -7,7 +7,8 @@
 /// On the host, on any number of processes: products by MatMatMult(), any preconditioner by PCMatApply(), the inner
 /// products of all columns in one reduction. On the device of one process: the pipeline of pipeline.hpp, whose kernels
 /// have a layer of thread blocks for each slot. With a diagonal the host launches steps ahead; another preconditioner,
-/// by PCMatApply(), is applied when the host has heard of the step before.
+/// by PCMatApply(), is applied when the host has heard of the step before. Small systems with a diagonal: whole cycles
+/// in one launch (small.hpp).
 ///
 /// Memory: (restart + 1) vectors a right-hand side. Where that is too much for all of them, as many at a time as there
 /// is memory for.
@@ -18,6 +19,7 @@
 #include "ksp/common/record_ring.hpp"
 #include "ksp/common/together.hpp"
 #include "ksp/gmres/pipeline.hpp"
+#include "ksp/gmres/small.hpp"
 #include "mat/face/dense_array.hpp"
 
 namespace sparsegpu::gmres
@@ -127,6 +129,7 @@ public:
   PetscErrorCode Free();
 
   Space space() const { return space_; }
+  bool  small() const { return small_.active(); }
 
 private:
   /// A column's cycle.
@@ -141,6 +144,7 @@ private:
   PetscErrorCode Reserve(PetscInt columns, bool *admitted);
   PetscErrorCode ReserveFor(int count);
   PetscErrorCode RunCycle();
+  PetscErrorCode RunSmall();
   PetscErrorCode BeginCycle();
   PetscErrorCode TakeNorm(int column, PetscReal norm);
   PetscErrorCode TakeOutcome(PetscInt k, int column, Outcome outcome, PetscReal norm);
@@ -166,7 +170,7 @@ private:
   Hessenberg HessenbergOnHost(int column);
   Scalar    *Panel(Scalar *panel, int slot) { return panel + static_cast<size_t>(slot) * v_.ld; }
 
-  PetscErrorCode BeginOnDevice(bool *admitted);
+  PetscErrorCode BeginOnDevice(PetscInt columns, bool *admitted);
   PetscErrorCode ReserveOnDevice();
   PetscErrorCode PreconditionOnDevice(Scalar *vectors, bool to_panel);
   PetscErrorCode MultiplyOnDevice(int count, const Scalar *from, PetscInt ldx, Scalar *to);
@@ -209,6 +213,7 @@ private:
   PetscReal    *squares_ = nullptr; ///< [MANY] on the device
   PinnedMemory  records_;           ///< [most_ * stride]
   size_t        record_bytes_ = 0;  ///< of records_
+  SmallCycles   small_;
 };
 
 /// KSPMatSolve() of sparsegpugmres; other systems column by column.

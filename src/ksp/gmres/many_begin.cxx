@@ -27,15 +27,9 @@ PetscErrorCode ManySolve::Begin(KSP ksp, Mat B, Mat X, DenseArray *b, DenseArray
   const bool serves = !gmres->flexible && !gmres->single_basis && !gmres->restart_auto && gmres->deflation == 0 &&
                       ksp->pc_side != PC_SYMMETRIC;
   // half of the basis is read in a step
-  const Togetherness asked{gmres->many_mode, serves, static_cast<int>(std::min<PetscInt>(steps_ / 2 + 3, 1000))};
+  const Togetherness asked{gmres->many_mode, serves, static_cast<int>(std::min<PetscInt>(steps_ / 2 + 3, 1000)),
+                           gmres->small_mode};
   PetscCall(AdmitTogether(ksp, B, X, asked, &place, admitted));
-  if (*admitted && gmres->many_mode == SmallMode::Auto && place.space == Space::Device && !place.outside) {
-    // Between these a single solve's cycles are one launch, and the passes of several columns read more than they save:
-    // 8 columns of 5 points, in single solves' time: 0.77 times with 10,000 rows, 1.67 times with 90,000.
-    constexpr PetscInt FEW = 32768;
-    PetscCall(MatGetSize(B, &rows, nullptr));
-    *admitted = rows <= FEW || rows > SMALL_ROWS;
-  }
   if (!*admitted) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp->pc, PCNONE, &none));
   A_       = place.A;
@@ -44,10 +38,18 @@ PetscErrorCode ManySolve::Begin(KSP ksp, Mat B, Mat X, DenseArray *b, DenseArray
   alone_   = place.alone;
   right_   = ksp->pc_side == PC_RIGHT;
   PetscCall(DeviceOrder()); // the work vectors may be in use on another stream
-  if (space_ == Space::Device) PetscCall(BeginOnDevice(admitted));
-  if (!*admitted) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatGetSize(B, nullptr, &columns));
+  PetscCall(MatGetSize(B, &rows, &columns));
   PetscCall(MatGetLocalSize(B, &v_.rows, nullptr));
+  small_.End();
+  if (space_ == Space::Device) PetscCall(BeginOnDevice(columns, admitted));
+  if (*admitted && gmres->many_mode == SmallMode::Auto && space_ == Space::Device && !outside_ && !small_.active()) {
+    // Between these a single solve's cycles are one launch, and the passes of several columns read more than they save:
+    // 8 columns of 5 points, in single solves' time: 0.77 times with 10,000 rows, 1.67 times with 90,000.
+    constexpr PetscInt FEW = 32768;
+    *admitted              = place.gains && (rows <= FEW || rows > SMALL_ROWS);
+    if (!*admitted) PetscCall(system_.End());
+  }
+  if (!*admitted) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(Reserve(columns, admitted));
   if (!*admitted && space_ == Space::Device) PetscCall(system_.End());
   if (!*admitted) PetscFunctionReturn(PETSC_SUCCESS);
@@ -69,7 +71,7 @@ PetscErrorCode ManySolve::Reserve(PetscInt columns, bool *admitted)
 
   PetscFunctionBegin;
   v_.ld = space_ == Space::Device ? (v_.rows + LINE - 1) / LINE * LINE : v_.rows;
-  most_ = static_cast<int>(std::min<PetscInt>(columns, MANY));
+  most_ = static_cast<int>(std::min<PetscInt>(columns, small_.active() ? small_.groups() : MANY));
   for (; most_ > 1; most_ = (most_ + 1) / 2) { // 3 and 2: the last two
     int lacks = static_cast<double>(most_) * static_cast<double>(v_.ld) > static_cast<double>(PETSC_MAX_INT);
     if (!lacks) {
@@ -84,7 +86,7 @@ PetscErrorCode ManySolve::Reserve(PetscInt columns, bool *admitted)
     if (most_ == 2) most_ = 1; // one by one
   }
   *admitted = most_ > 1;
-  if (*admitted && most_ < std::min<PetscInt>(columns, MANY))
+  if (*admitted && !small_.active() && most_ < std::min<PetscInt>(columns, MANY))
     PetscCall(PetscInfo(ksp_, "Memory for the bases of %d right-hand sides at a time\n", most_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -133,6 +135,8 @@ PetscErrorCode ManySolve::Free()
   PetscFunctionBegin;
   PetscCall(Unwrap());
   PetscCall(system_.Free());
+  PetscCall(small_.Free());
+  small_.End();
   entries_ = Array<Scalar>();
   std::vector<Scalar>().swap(triangles_);
   std::vector<Scalar>().swap(dots_);

@@ -8,12 +8,17 @@ namespace sparsegpu::gmres
 {
 
 /// The first columns stand for all where the system is judged.
-PetscErrorCode ManySolve::BeginOnDevice(bool *admitted)
+PetscErrorCode ManySolve::BeginOnDevice(PetscInt columns, bool *admitted)
 {
+  const SmallMode mode = outside_ ? SmallMode::Off : GmresOf(ksp_)->small_mode;
+
   PetscFunctionBegin;
   PetscCall(WithColumn(ksp_, B_, X_, 0, [&] { return system_.Begin(ksp_, Preconditioners::Any); }));
   *admitted = system_.active() && system_.outside() == outside_ && !system_.copies() && steps_ + 1 < COLUMNS_ON_DEVICE;
-  if (!*admitted) PetscCall(system_.End());
+  if (*admitted)
+    PetscCall(small_.Begin(ksp_, system_, steps_, mode, columns));
+  else
+    PetscCall(system_.End());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

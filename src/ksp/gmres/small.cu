@@ -1,7 +1,8 @@
 /// One cooperative kernel runs whole GMRES cycles; see small.hpp for the division of the work.
-#include <cooperative_groups.h>
 #include <algorithm>
+#include "device/cuda_check.hpp"
 #include "device/limits.hpp"
+#include "ksp/common/small_groups.cuh"
 #include "ksp/gmres/small.cuh"
 #include "petsc/compat.hpp"
 
@@ -20,8 +21,9 @@ __device__ __forceinline__ void small_record(const SmallWork &work, int *number,
 
 /// Thread 0 of the scalar block: step k ends. s.h, and s.again where there was a second pass, hold its inner products;
 /// `whole` is the norm of the direction.
-__device__ __forceinline__ void small_close(const SmallWork &work, const SmallControl &control, const SmallScalars &s,
-                                            PetscInt k, PetscInt iteration, bool second, PetscReal whole,
+__device__ __forceinline__ void small_close(const SmallWork &work, const SmallControl &control,
+                                            const SmallSolveOf &solve, const SmallScalars &s, PetscInt k,
+                                            PetscInt iteration, bool second, PetscReal whole,
                                             const Projection &projection, PetscReal first, int *number)
 {
   const Hessenberg H{work.H.stride, work.H.r, s.cosine, s.sine, s.rhs};
@@ -34,8 +36,7 @@ __device__ __forceinline__ void small_close(const SmallWork &work, const SmallCo
     residual = Magnitude(s.rhs[k]);
   else
     outcome = AddColumn(H, k, s.h, s.cosine, s.sine, projection.norm, whole, &residual);
-  const bool tested =
-      iteration >= control.tested_from && (residual <= control.converged || residual >= control.diverged);
+  const bool tested = iteration >= solve.tested_from && (residual <= solve.converged || residual >= solve.diverged);
   if (outcome == STEP_GOES_ON && (tested || !(residual - residual == 0))) outcome = STEP_STOPS; // Inf and NaN, too
   work.state->ends = outcome == STEP_STOPS || outcome == STEP_BREAKDOWN || (outcome == STEP_RESTART && tested) ||
                      (outcome == STEP_HAPPY && control.happy_ends);
@@ -51,19 +52,24 @@ __device__ __forceinline__ void small_close(const SmallWork &work, const SmallCo
 /// See the top of small.hpp. Between two barriers `state` is either written, by the scalar block, or read; the same
 /// holds for everything that blocks exchange.
 static __global__ void __launch_bounds__(SMALL_THREADS, 1)
-    small_kernel(SmallSystem system, SmallShape shape, SmallWork work, SmallControl control)
+    small_kernel(SmallSystem system, SmallShape shape, SmallWork all, const __grid_constant__ SmallControl control)
 {
   extern __shared__ __align__(16) unsigned char shared[];
-  const cooperative_groups::grid_group          grid      = cooperative_groups::this_grid();
-  const SmallScalars                            s         = carve_scalars(shared, control.steps);
-  const SmallRows                               rows      = take_rows(system.A, shape, work, control.steps, shared);
-  const bool                                    scalar    = static_cast<PetscInt>(blockIdx.x) == shape.blocks;
-  const bool                                    teller    = scalar && threadIdx.x == 0;
-  const Scalar                                 *left      = system.right ? nullptr : system.inverse;
-  const Scalar                                 *right     = system.right ? system.inverse : nullptr;
-  const volatile SmallState                    *state     = work.state;
-  PetscInt                                      iteration = control.iteration, used = 0; // records
-  PetscReal                                     first  = control.residual;
+  BlockGroup                                    group(shape.blocks + 1, all.arrived);
+  const SmallWork                               work   = all.Of(group.group());
+  const SmallSolveOf                           &solve  = control.solve[group.group()];
+  const PetscInt                                block  = group.block();
+  const Scalar *const                           b      = system.b + static_cast<size_t>(solve.column) * system.ldb;
+  Scalar *const                                 x      = system.x + static_cast<size_t>(solve.column) * system.ldx;
+  const SmallScalars                            s      = carve_scalars(shared, control.steps);
+  const SmallRows                               rows   = take_rows(system.A, shape, work, block, control.steps, shared);
+  const bool                                    scalar = block == shape.blocks;
+  const bool                                    teller = scalar && threadIdx.x == 0;
+  const Scalar                                 *left   = system.right ? nullptr : system.inverse;
+  const Scalar                                 *right  = system.right ? system.inverse : nullptr;
+  const volatile SmallState                    *state  = work.state;
+  PetscInt                                      iteration = solve.iteration, used = 0; // records
+  PetscReal                                     first  = solve.residual;
   int                                           number = 0;
 
   for (PetscInt r = threadIdx.x; r < rows.count; r += SMALL_THREADS) {
@@ -72,7 +78,7 @@ static __global__ void __launch_bounds__(SMALL_THREADS, 1)
     work.gather[rows.first + r] = right ? right[rows.first + r] * v : v;
   }
   for (;;) {
-    const PetscInt limit = control.last - iteration < control.steps ? control.last - iteration : control.steps;
+    const PetscInt limit = solve.last - iteration < control.steps ? solve.last - iteration : control.steps;
     PetscInt       k     = 0;
     if (teller) {
       work.state->fallen  = 1;
@@ -80,14 +86,14 @@ static __global__ void __launch_bounds__(SMALL_THREADS, 1)
       work.state->columns = 0;
       s.rhs[0]            = Scalar(first);
     }
-    grid.sync();
+    group.sync();
     for (; k < limit; k++) {
       const PetscInt columns = k + 2;
       Scalar        *w       = rows.v + static_cast<size_t>(k + 1) * rows.stride;
       small_product(rows.A, rows.count, shape.lanes, work.gather,
                     [&](PetscInt r, const Scalar &sum) { w[r] = left ? left[rows.first + r] * sum : sum; });
-      small_dots(rows, columns, shape.blocks, work.partial[0]);
-      grid.sync();
+      small_dots(rows, columns, block, shape.blocks, work.partial[0]);
+      group.sync();
       if (state->outcome != STEP_GOES_ON) break; // the step before was the last
       const Scalar   *h      = s.h;
       PetscReal       inside = small_sums(columns, shape.blocks, work.partial[0], s.h);
@@ -97,8 +103,8 @@ static __global__ void __launch_bounds__(SMALL_THREADS, 1)
       if (second) {
         for (PetscInt r = threadIdx.x; r < rows.count; r += SMALL_THREADS)
           w[r] = w[r] - small_combined(rows, columns - 1, s.h, r);
-        small_dots(rows, columns, shape.blocks, work.partial[1]);
-        grid.sync();
+        small_dots(rows, columns, block, shape.blocks, work.partial[1]);
+        group.sync();
         inside     = small_sums(columns, shape.blocks, work.partial[1], s.again);
         projection = JudgeProjection(RealPart(s.again[k + 1]), inside, control.criterion, fallen, true, square);
         h          = s.again;
@@ -109,38 +115,39 @@ static __global__ void __launch_bounds__(SMALL_THREADS, 1)
         w[r]                        = v;
         work.gather[rows.first + r] = right ? right[rows.first + r] * v : v;
       }
-      grid.sync();
+      group.sync();
       if (teller)
-        small_close(work, control, s, k, iteration + k + 1, second, SquareRoot(square), projection, first, &number);
+        small_close(work, control, solve, s, k, iteration + k + 1, second, SquareRoot(square), projection, first,
+                    &number);
     }
-    grid.sync(); // the last step has been closed
+    group.sync(); // the last step has been closed
     const bool      ends  = state->ends;
     const PetscInt  taken = state->taken, columns = state->columns;
     const PetscReal recurrence = state->recurrence;
     if (scalar) small_solve(work.H, columns, s.rhs, work.y);
-    grid.sync();
+    group.sync();
     for (PetscInt c = threadIdx.x; c < columns; c += SMALL_THREADS) s.h[c] = load_shared(work.y + c);
     __syncthreads();
     for (PetscInt r = threadIdx.x; columns > 0 && r < rows.count; r += SMALL_THREADS) {
-      const Scalar v           = small_combined(rows, columns, s.h, r);
-      system.x[rows.first + r] = system.x[rows.first + r] + (right ? right[rows.first + r] * v : v);
+      const Scalar v    = small_combined(rows, columns, s.h, r);
+      x[rows.first + r] = x[rows.first + r] + (right ? right[rows.first + r] * v : v);
     }
     iteration += taken;
     used += taken + 1;
-    if (ends || iteration >= control.last || used + control.steps + 1 > SMALL_RECORDS) return;
+    if (ends || iteration >= solve.last || used + control.steps + 1 > work.recorded) return;
 
-    grid.sync(); // x is there
-    small_product(rows.A, rows.count, shape.lanes, system.x, [&](PetscInt r, const Scalar &sum) {
-      const Scalar v = system.b[rows.first + r] - sum;
+    group.sync(); // x is there
+    small_product(rows.A, rows.count, shape.lanes, x, [&](PetscInt r, const Scalar &sum) {
+      const Scalar v = b[rows.first + r] - sum;
       rows.v[r]      = left ? left[rows.first + r] * v : v;
     });
-    small_dots(rows, 1, shape.blocks, work.partial[0]);
-    grid.sync();
+    small_dots(rows, 1, block, shape.blocks, work.partial[0]);
+    group.sync();
     small_sums(1, shape.blocks, work.partial[0], s.h);
     const PetscReal norm = SquareRoot(RealPart(s.h[0])),
                     off  = norm > recurrence ? norm - recurrence : recurrence - norm;
     const bool finite    = norm - norm == 0;
-    const bool tested    = iteration >= control.tested_from && (norm <= control.converged || norm >= control.diverged);
+    const bool tested    = iteration >= solve.tested_from && (norm <= solve.converged || norm >= solve.diverged);
     const bool stops     = !finite || norm == 0 || tested || (recurrence > 0 && off > control.breakdown * first);
     if (teller) small_record(work, &number, norm, stops ? STEP_STOPS : STEP_GOES_ON, control.round);
     if (stops) return;
@@ -153,7 +160,8 @@ static __global__ void __launch_bounds__(SMALL_THREADS, 1)
   }
 }
 
-PetscErrorCode SmallPlan_CUDA(PetscInt rows, PetscReal mean, PetscInt steps, SmallShape *shape, bool *fits)
+PetscErrorCode SmallPlan_CUDA(PetscInt rows, PetscReal mean, PetscInt steps, PetscInt groups, SmallShape *shape,
+                              bool *fits)
 {
   constexpr PetscInt LEAST  = 128; // rows of a block: fewer, and more blocks wait for each other longer
   const void *const  kernel = reinterpret_cast<const void *>(small_kernel);
@@ -164,8 +172,9 @@ PetscErrorCode SmallPlan_CUDA(PetscInt rows, PetscReal mean, PetscInt steps, Sma
   *fits = false;
   PetscCall(DeviceFacts(nullptr, &multiprocessors, nullptr));
   PetscCall(SharedMemoryFor(kernel, &most));
-  if (rows < 1 || multiprocessors < 2) PetscFunctionReturn(PETSC_SUCCESS);
-  const PetscInt blocks = std::min(multiprocessors - 1, (rows + LEAST - 1) / LEAST);
+  if (rows < 1 || multiprocessors / groups < 2) PetscFunctionReturn(PETSC_SUCCESS);
+  const PetscInt blocks = std::min(multiprocessors / groups - 1, (rows + LEAST - 1) / LEAST);
+  shape->groups         = groups;
   shape->rows           = (rows + blocks - 1) / blocks;
   shape->blocks         = (rows + shape->rows - 1) / shape->rows;
   shape->lanes          = SmallLanes(shape->rows, mean);
@@ -173,11 +182,11 @@ PetscErrorCode SmallPlan_CUDA(PetscInt rows, PetscReal mean, PetscInt steps, Sma
   const size_t basis = (static_cast<size_t>(steps) + 1) * shape->rows * sizeof(Scalar);
   shape->shared      = small_aligned(scalars + basis) + offsets <= most;
   shape->for_basis   = small_aligned(shape->shared ? scalars + basis : scalars);
-  if (shape->for_basis + offsets > most) PetscFunctionReturn(PETSC_SUCCESS);
+  if (shape->for_basis + offsets > most || (groups > 1 && !shape->shared)) PetscFunctionReturn(PETSC_SUCCESS);
   const size_t matrix = static_cast<size_t>(2 * mean * shape->rows) * (sizeof(Scalar) + sizeof(PetscInt));
   shape->bytes        = std::min(most, shape->for_basis + offsets + matrix);
   PetscCall(CooperativeBlocks(kernel, SMALL_THREADS, shape->bytes, &together));
-  *fits = together > shape->blocks;
+  *fits = together >= groups * (shape->blocks + 1);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -188,8 +197,10 @@ PetscErrorCode SmallCycles_CUDA(const SmallSystem &system, const SmallShape &sha
                        const_cast<SmallWork *>(&work), const_cast<SmallControl *>(&control)};
 
   PetscFunctionBegin;
-  PetscCall(LaunchCooperative(reinterpret_cast<const void *>(small_kernel), shape.blocks + 1, SMALL_THREADS, arguments,
-                              shape.bytes, stream, launched));
+  SparseGPUCallCUDA(cudaMemsetAsync(work.arrived, 0, GROUP_COUNTERS * control.count * sizeof(unsigned),
+                                    static_cast<cudaStream_t>(stream)));
+  PetscCall(LaunchCooperative(reinterpret_cast<const void *>(small_kernel), control.count * (shape.blocks + 1),
+                              SMALL_THREADS, arguments, shape.bytes, stream, launched));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

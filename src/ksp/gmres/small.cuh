@@ -36,9 +36,9 @@ __device__ __forceinline__ SmallScalars carve_scalars(unsigned char *shared, Pet
 
 /// Takes the block's rows, and copies to shared memory what fits.
 __device__ __forceinline__ SmallRows take_rows(const CsrLayout &A, const SmallShape &shape, const SmallWork &work,
-                                               PetscInt steps, unsigned char *shared)
+                                               PetscInt block, PetscInt steps, unsigned char *shared)
 {
-  const PetscInt first = static_cast<PetscInt>(blockIdx.x) * shape.rows; // of the scalar block: past the last
+  const PetscInt first = block * shape.rows; // of the scalar block: past the last
   const PetscInt left  = A.rows > first ? A.rows - first : 0;
   SmallRows      rows;
 
@@ -54,21 +54,22 @@ __device__ __forceinline__ SmallRows take_rows(const CsrLayout &A, const SmallSh
   return rows;
 }
 
-/// partial[c * blocks + this block] = V_c^H V_last over the block's rows, a warp a column in turn.
-__device__ __forceinline__ void small_dots(const SmallRows &rows, PetscInt columns, PetscInt blocks, Scalar *partial)
+/// partial[c * blocks + block] = V_c^H V_last over the block's rows, a warp a column in turn.
+__device__ __forceinline__ void small_dots(const SmallRows &rows, PetscInt columns, PetscInt block, PetscInt blocks,
+                                           Scalar *partial)
 {
   const int     lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const Scalar *w = rows.v + static_cast<size_t>(columns - 1) * rows.stride;
 
   __syncthreads(); // all rows of w are there
-  if (blockIdx.x >= blocks) return;
+  if (block >= blocks) return;
   for (PetscInt c = warp; c < columns; c += SMALL_WARPS) {
     const Scalar *v = rows.v + static_cast<size_t>(c) * rows.stride;
     Scalar        sum(0);
 #pragma unroll 4
     for (PetscInt r = lane; r < rows.count; r += 32) sum += Conj(v[r]) * w[r];
     sum = group_sum<32>(sum);
-    if (lane == 0) partial[static_cast<size_t>(c) * blocks + blockIdx.x] = sum;
+    if (lane == 0) partial[static_cast<size_t>(c) * blocks + block] = sum;
   }
 }
 

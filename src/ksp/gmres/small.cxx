@@ -1,4 +1,5 @@
 /// Which solves run in small.cu, their memory, and the host's side of a launch.
+#include <algorithm>
 #include <cstring>
 #include "ksp/common/converged.hpp"
 #include "ksp/gmres/gmres.hpp"
@@ -11,29 +12,40 @@ PetscErrorCode SmallCycles::Free()
   PetscFunctionBegin;
   PetscCall(device_.Free());
   PetscCall(pinned_.Free());
+  record_bytes_ = 0;
   matrix_.Free();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SmallCycles::Begin(KSP ksp, const DeviceSystem &system, PetscInt steps, SmallMode mode)
+PetscErrorCode SmallCycles::Begin(KSP ksp, const DeviceSystem &system, PetscInt steps, SmallMode mode,
+                                  [[maybe_unused]] PetscInt columns)
 {
   PetscFunctionBegin;
   active_ = false;
 #if defined(SPARSEGPU_HAVE_CUDA)
-  constexpr PetscInt MOST = 2000000; // nonzeros
-  const PetscInt     rows = system.rows();
-  bool               fits;
+  constexpr PetscInt FEWER = 1024; // records of a group of several
+  const PetscInt     rows  = system.rows();
+  bool               fits  = false;
   if (!system.active() || system.parallel() || system.factored() || !MayReadNormsLate(ksp) ||
       steps + 1 >= SMALL_RECORDS)
     PetscFunctionReturn(PETSC_SUCCESS);
-  if (rows == 0 || !IsSmall(mode, rows, system.nonzeros(), MOST)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (rows == 0 || !IsSmall(mode, rows, system.nonzeros(), SMALL_NONZEROS)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(matrix_.Take(system, &system_.A));
   if (system_.A.chunks > 0) PetscFunctionReturn(PETSC_SUCCESS); // a row that is too long for the threads of one
-  PetscCall(SmallPlan_CUDA(rows, static_cast<PetscReal>(system.nonzeros()) / rows, steps, &shape_, &fits));
+  const PetscReal mean = static_cast<PetscReal>(system.nonzeros()) / rows;
+  const auto      plan = [&](PetscInt groups) { return SmallPlan_CUDA(rows, mean, steps, groups, &shape_, &fits); };
+  PetscInt        most = std::min<PetscInt>(columns, MANY);
+  for (; most > 1 && !fits; most -= !fits) PetscCall(plan(most));
+  const PetscInt launches = most > 1 ? (columns - 1) / most + 1 : 1;
+  if (fits || columns == 1) PetscCall(plan((columns - 1) / launches + 1)); // launches of even sizes
+  work_.recorded = columns == 1 ? SMALL_RECORDS : std::max(FEWER, steps + 2);
   if (!fits) PetscFunctionReturn(PETSC_SUCCESS);
-  system_.inverse = system.inverse();
-  system_.right   = system.right();
-  char *base      = nullptr;
+  const size_t groups = static_cast<size_t>(shape_.groups);
+  const size_t bytes  = groups * static_cast<size_t>(work_.recorded) * sizeof(Record);
+  nonzeros_           = system.nonzeros();
+  system_.inverse     = system.inverse();
+  system_.right       = system.right();
+  char *base          = nullptr;
   for (int pass = 0; pass < 2; pass++) { // how much, then where
     size_t used      = 0;
     work_.H          = Hessenberg{};
@@ -44,12 +56,16 @@ PetscErrorCode SmallCycles::Begin(KSP ksp, const DeviceSystem &system, PetscInt 
     work_.partial[1] = Take<Scalar>(base, &used, (steps + 1) * shape_.blocks);
     work_.y          = Take<Scalar>(base, &used, steps);
     work_.state      = Take<SmallState>(base, &used, 1);
+    work_.bytes      = used;
+    used *= groups;
+    work_.arrived = Take<unsigned>(base, &used, GROUP_COUNTERS * shape_.groups);
     if (pass == 0) PetscCall(device_.Reserve(used));
     base = static_cast<char *>(device_.data());
   }
-  if (!pinned_.data()) {
-    PetscCall(pinned_.Reserve(SMALL_RECORDS * sizeof(Record)));
-    memset(pinned_.data(), 0, SMALL_RECORDS * sizeof(Record)); // rounds begin at 1
+  if (record_bytes_ < bytes) {
+    PetscCall(pinned_.Reserve(bytes));
+    memset(pinned_.data(), 0, bytes); // rounds begin at 1 and never repeat
+    record_bytes_ = bytes;
   }
   work_.records = static_cast<Record *>(pinned_.data());
   active_       = true;
@@ -57,18 +73,22 @@ PetscErrorCode SmallCycles::Begin(KSP ksp, const DeviceSystem &system, PetscInt 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SmallCycles::Launch(DeviceSystem *system, Columns *basis, const SmallControl &control)
+PetscErrorCode SmallCycles::Launch(const Scalar *b, PetscInt ldb, Scalar *x, PetscInt ldx, const Dense &V,
+                                   size_t between, const SmallControl &control)
 {
   PetscFunctionBegin;
   control_       = control;
   control_.round = ++round_;
-  records_read_  = 0;
-  work_.V        = basis->view();
+  std::fill_n(records_read_, MANY, PetscInt(0));
+  work_.V       = V;
+  work_.between = between;
+  system_.b     = b;
+  system_.x     = x;
+  system_.ldb   = ldb;
+  system_.ldx   = ldx;
 #if defined(SPARSEGPU_HAVE_CUDA)
   Stream stream;
   PetscCall(DeviceStream(&stream));
-  PetscCall(system->Rhs(&system_.b));
-  PetscCall(system->Solution(&system_.x));
   PetscCall(PetscLogGpuTimeBegin());
   PetscCall(SmallCycles_CUDA(system_, shape_, work_, control_, stream, &active_));
   PetscCall(PetscLogGpuTimeEnd());
@@ -76,14 +96,16 @@ PetscErrorCode SmallCycles::Launch(DeviceSystem *system, Columns *basis, const S
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SmallCycles::NextRecord(Outcome *outcome, PetscReal *norm)
+PetscErrorCode SmallCycles::NextRecord([[maybe_unused]] int group, [[maybe_unused]] Outcome *outcome,
+                                       [[maybe_unused]] PetscReal *norm)
 {
   PetscFunctionBegin;
 #if defined(SPARSEGPU_HAVE_CUDA)
-  Record record;
-  Stream stream;
+  const Record *next = work_.records + static_cast<size_t>(work_.recorded) * group + records_read_[group]++;
+  Record        record;
+  Stream        stream;
   PetscCall(DeviceStream(&stream));
-  PetscCall(AwaitRecord(work_.records + records_read_++, control_.round, stream, &record));
+  PetscCall(AwaitRecord(next, control_.round, stream, &record));
   *outcome = static_cast<Outcome>(record.outcome);
   *norm    = record.norm;
 #endif

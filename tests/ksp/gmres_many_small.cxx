@@ -1,0 +1,129 @@
+static const char help[] = "KSPMatSolve() of KSPSPARSEGPUGMRES: whole cycles of small systems in one launch.\n\n";
+
+#include "columns.hpp"
+#include "nonsymmetric.hpp"
+
+using namespace testing;
+
+namespace
+{
+constexpr char LAUNCH[] = "whole cycles in one launch on the GPU", BY_STEP[] = "-ksp_sparsegpugmres_persistent off";
+
+/// Whether columns of this type are solved so.
+bool Serves(const Columns &s)
+{
+  return !s.on_host && PetscGlobalSize == 1;
+}
+
+/// In one launch where that is possible, with the same bits again; as launches one by one end, and as single solves do.
+/// `apart`: iterations by which the ends of a column may differ.
+PetscErrorCode CompareSmall(const Columns &s, const std::string &what, const std::string &options, PetscInt apart = 0)
+{
+  Together      all, again, steps;
+  const Options set(options);
+
+  PetscFunctionBeginUser;
+  PetscCall(SolveTogether(s, &all));
+  PetscCall(SolveTogether(s, &again));
+  PetscCheck(PetscGlobalRank > 0 || (all.view.find(LAUNCH) != std::string::npos) == Serves(s), PETSC_COMM_SELF,
+             PETSC_ERR_PLIB, "%s, %d columns of %s:\n%s", what.c_str(), (int)s.count, s.type.c_str(), all.view.c_str());
+  PetscCall(CheckEqual(all.X, again.X, what));
+  {
+    const Options off(BY_STEP);
+    PetscCall(SolveTogether(s, &steps));
+    PetscCheck(steps.view.find(LAUNCH) == std::string::npos, PETSC_COMM_SELF, PETSC_ERR_PLIB, "off is not heard");
+  }
+  PetscCheck(all.reason == steps.reason && std::abs(all.iterations - steps.iterations) <= apart &&
+                 std::abs(all.total - steps.total) <= apart * s.count,
+             PETSC_COMM_WORLD, PETSC_ERR_PLIB,
+             "%s, %d columns of %s: reason %d, %" PetscInt_FMT " iterations, %" PetscInt_FMT
+             " in all; one by one %d, %" PetscInt_FMT ", %" PetscInt_FMT,
+             what.c_str(), (int)s.count, s.type.c_str(), (int)all.reason, all.iterations, all.total, (int)steps.reason,
+             steps.iterations, steps.total);
+  if (apart == 0) PetscCall(Compare(s, ""));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Numbers of columns that are solved at a time, and more; both sides, restarts, limits, a guess, one row.
+PetscErrorCode Same()
+{
+  struct Case {
+    Problem               problem;
+    std::string           options;
+    std::vector<PetscInt> counts;
+  };
+  const std::vector<Case> cases = {
+      {nonsymmetric::Convection(5, 50, 50, 1, 0.2, true), "-pc_type jacobi -ksp_rtol 1e-6", {2, 8, 33}},
+      {nonsymmetric::Convection(5, 50, 50, 1, 0.2, true), "-pc_type jacobi -ksp_pc_side right -ksp_rtol 1e-6", {5}},
+      {nonsymmetric::Convection(7, 20, 21, 22, 0.1, false),
+       "-pc_type none -ksp_gmres_restart 7 -ksp_rtol 1e-4",
+       {3, 6}},
+      {nonsymmetric::Convection(5, 60, 61, 1, 0.3, true), "-pc_type jacobi -ksp_norm_type none -ksp_max_it 40", {12}},
+      {nonsymmetric::Convection(5, 60, 61, 1, 0.3, true), "-pc_type jacobi -ksp_rtol 1e-30 -ksp_max_it 33", {8}},
+      {conformance::Builder("1 x 1", 1, 1).Add(0, 0, 4), "-pc_type none", {2, 16}},
+  };
+
+  PetscFunctionBeginUser;
+  for (const Case &c : cases) {
+    System matrix;
+    PetscCall(matrix.Create(c.problem));
+    for (const std::string &type : DenseTypes())
+      for (PetscInt count : c.counts) {
+        Columns s;
+        PetscCall(s.Create(matrix.A, count, type));
+        PetscCall(s.Fill());
+        PetscCall(CompareSmall(s, c.problem.name, c.options));
+        PetscCall(s.Guess((PetscReal)0.5));
+        PetscCall(CompareSmall(s, c.problem.name + " with a guess", c.options));
+      }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// Columns end one after the other.
+PetscErrorCode Leaving()
+{
+  System matrix;
+
+  PetscFunctionBeginUser;
+  PetscCall(matrix.Create(nonsymmetric::Convection(5, 45, 44, 1, 0.2, true)));
+  for (const std::string &type : DenseTypes())
+    for (PetscInt count : {5, 11}) {
+      Columns s;
+      PetscCall(s.Create(matrix.A, count, type));
+      PetscCall(FillApart(&s));
+      PetscCall(CompareSmall(s, "leaving", "-ksp_rtol 1e-30 -ksp_atol 1e-6 -ksp_gmres_restart 11 -pc_type jacobi"));
+    }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// More steps than a launch has records for, which every cycle needs one more of.
+PetscErrorCode Long()
+{
+  System matrix;
+
+  PetscFunctionBeginUser;
+  PetscCall(matrix.Create(nonsymmetric::Convection(5, 110, 110, 1, 0, false)));
+  for (const std::string &type : DenseTypes()) {
+    const char *const options = "-pc_type jacobi -ksp_rtol 1e-5 -ksp_gmres_restart 6";
+    Columns           s;
+    Together          all;
+    PetscCall(s.Create(matrix.A, 2, type));
+    PetscCall(s.Fill());
+    {
+      const Options set(options);
+      PetscCall(SolveTogether(s, &all));
+      PetscCheck(all.reason > 0 && all.iterations > 1100, PETSC_COMM_WORLD, PETSC_ERR_PLIB,
+                 "Reason %d after %" PetscInt_FMT " iterations: the test is not long", (int)all.reason, all.iterations);
+    }
+    PetscCall(CompareSmall(s, "long", options, all.iterations / 10)); // rounding errors decide when so many end
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+} // namespace
+
+int main(int argc, char **argv)
+{
+  Solver = {KSPSPARSEGPUGMRES, KSPGMRES, "-ksp_sparsegpugmres_together"};
+  return Main(argc, argv, help, {{"same", Same}, {"leaving", Leaving}, {"long", Long}});
+}
