@@ -567,17 +567,20 @@ M*/
 
   `KSPMatSolve()` solves for up to 32 right-hand sides at a time (`KSPSetMatSolveBatchSize()`: fewer). `MatMatMult()`
   reads the matrix once for all of them, `PCMatApply()` applies the preconditioner, and the sums of all are one
-  reduction. Each right-hand side has a recurrence, tests and an end of its own, as in `KSPSolve()`, and leaves when it
-  is solved. Afterwards the KSP tells the most iterations, the largest residual norm and the first failure, if there is
-  one, of all right-hand sides; `-info` tells those of each. This needs a `MATSPARSEGPU` matrix, and dense matrices on
-  the host of any number of processes, or on the GPU of one process with `PCJACOBI`, `PCNONE`, `PCSPARSEGPU`, `PCILU`,
-  `PCICC`, `PCLU`, `PCCHOLESKY` or a preconditioner that PETSc applies column by column. On the host of one process
-  -ksp_sparsegpucg_together auto takes right-hand sides one by one unless all their vectors fit a core's cache or the
-  matrix has at least 8 times the bytes of a vector: otherwise vectors decide the time of a pass, and those of a single
-  solve may stay in a cache. `KSPSolve()` takes right-hand sides one by one, too, if there is only one, for a
-  transposed or complex symmetric matrix or one with a null space, with `PCKSP`, and for a KSP with monitors, a residual
-  history, a convergence test of the program's own, estimates of the spectrum, `KSPSetInitialGuessKnoll()`, a
-  `KSPGuess`, `KSPSetDiagonalScale()` or functions before or after a solve.
+  reduction. Each right-hand side has a recurrence, tests and an end of its own, as in `KSPSolve()`, and leaves when
+  it is solved. Afterwards the KSP tells the most iterations, the largest residual norm and the first failure, if
+  there is one, of all right-hand sides; `-info` tells those of each. Small systems with `PCJACOBI` or `PCNONE` on the
+  GPU run up to 1,024 iterations of all right-hand sides in one launch, as -ksp_sparsegpucg_persistent says; auto:
+  where they gain nothing by sharing products, or as long as the matrix stays in shared memory. `KSPMatSolve()` needs
+  a `MATSPARSEGPU` matrix, and dense matrices on the host of any number of processes, or on the GPU of one process
+  with `PCJACOBI`, `PCNONE`, `PCSPARSEGPU`, `PCILU`, `PCICC`, `PCLU`, `PCCHOLESKY` or a preconditioner that PETSc
+  applies column by column. On the host of one process -ksp_sparsegpucg_together auto takes right-hand sides one by
+  one unless all their vectors fit a core's cache or the matrix has at least 8 times the bytes of a vector: otherwise
+  vectors decide the time of a pass, and those of a single solve may stay in a cache. `KSPSolve()` takes right-hand
+  sides one by one, too, if there is only one, for a transposed or complex symmetric matrix or one with a null space,
+  with `PCKSP`, and for a KSP with monitors, a residual history, a convergence test of the program's own, estimates of
+  the spectrum, `KSPSetInitialGuessKnoll()`, a `KSPGuess`, `KSPSetDiagonalScale()` or functions before or after a
+  solve.
 
   With -ksp_sparsegpucg_block yes up to 16 right-hand sides (8 complex ones) that can be solved at a time share one
   Krylov space (block conjugate gradients, O'Leary, 1980; Dubrulle, 2001). That mostly takes fewer iterations, since
@@ -726,9 +729,11 @@ entries, run whole cycles in one launch, unless a monitor reads each iterate.
   `PCMatApply()` applies the preconditioner, and the inner products of all are one kernel and, in parallel, one
   reduction. All restart together; one that is solved, or whose cycle ends early, leaves until then. The bases take
   restart + 1 vectors a right-hand side; where there is no memory for all, as many are solved at a time as there is
-  memory for, which -info tells. Requirements, the meaning of -ksp_sparsegpugmres_together auto and what the KSP tells
-  afterwards are those of `KSPSPARSEGPUCG`. A compressed basis, the flexible variant, the automatic restart and restarts
-  that keep vectors take right-hand sides one by one.
+  memory for, which -info tells. Small systems with `PCJACOBI` or `PCNONE` on the GPU run whole cycles of several
+  right-hand sides in one launch, as -ksp_sparsegpugmres_persistent says: as many at a time, two at least, as have
+  their bases in the shared memory of the GPU, each with thread blocks of its own. Requirements, the meaning of
+  -ksp_sparsegpugmres_together auto and what the KSP tells afterwards are those of `KSPSPARSEGPUCG`. A compressed
+  basis, the flexible variant, the automatic restart and restarts that keep vectors take right-hand sides one by one.
 
   `KSPComputeEigenvalues()` and `KSPComputeExtremeSingularValues()` give the estimates of the last cycle; the host waits
   for every iteration then.
