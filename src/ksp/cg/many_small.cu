@@ -1,8 +1,8 @@
 /// One cooperative kernel runs many iterations of all columns; see many_small.hpp for the division of the work.
-#include <cooperative_groups.h>
 #include <climits>
 #include "ksp/cg/many_small.hpp"
 #include "ksp/common/passes.cuh"
+#include "ksp/common/small_groups.cuh"
 #include "ksp/common/small_rows.cuh"
 #include "ksp/common/small_sums.cuh"
 
@@ -163,15 +163,15 @@ template <int width> static __global__ void __launch_bounds__(SMALL_THREADS, 1)
 {
   extern __shared__ __align__(16) unsigned char shared[];
   __shared__ PetscReal by_warp[SMALL_WARPS * DOTS * width], whole_dots[DOTS * width], whole_sums[2 * width];
-  const cooperative_groups::grid_group grid  = cooperative_groups::this_grid();
-  const PetscInt                       first = static_cast<PetscInt>(blockIdx.x) * shape.rows;
-  const PetscInt                       left = work.v.rows - first, count = left < shape.rows ? left : shape.rows;
-  const size_t      vectors = small_aligned(static_cast<size_t>(many_vectors(width)) * shape.rows * sizeof(Scalar));
-  const int         c       = static_cast<int>(threadIdx.x) % width;
-  State             state   = control.state[c];
-  bool              alive   = c < work.v.count && state.stopped_at == INT_MAX;
-  const ManyVectors own     = take_vectors<width>(work, first, count, shape.rows, c < work.v.count, shared);
-  const SmallMatrix A       = take_matrix(work.A, first, count, shape.rows, shared + vectors, shape.bytes - vectors);
+  BlockGroup           grid(static_cast<PetscInt>(gridDim.x), work.arrived);
+  const PetscInt       first = static_cast<PetscInt>(blockIdx.x) * shape.rows;
+  const PetscInt       left = work.v.rows - first, count = left < shape.rows ? left : shape.rows;
+  const size_t         vectors = small_aligned(static_cast<size_t>(many_vectors(width)) * shape.rows * sizeof(Scalar));
+  const int            c       = static_cast<int>(threadIdx.x) % width;
+  State                state   = control.state[c];
+  bool                 alive   = c < work.v.count && state.stopped_at == INT_MAX;
+  const ManyVectors    own     = take_vectors<width>(work, first, count, shape.rows, c < work.v.count, shared);
+  const SmallMatrix    A       = take_matrix(work.A, first, count, shape.rows, shared + vectors, shape.bytes - vectors);
 
   grid.sync(); // all have read the states, and all directions are there
   for (PetscInt k = control.number;; k++) {
@@ -244,6 +244,7 @@ PetscErrorCode LaunchManySmall(int width, const SmallShape &shape, const ManySma
                        const_cast<ManyControl *>(&control)};
 
   PetscFunctionBegin;
+  PetscCall(ClearGroups(1, work.arrived, stream));
   PetscCall(LaunchCooperative(KernelOf(width), shape.blocks, SMALL_THREADS, arguments, shape.bytes, stream, launched));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

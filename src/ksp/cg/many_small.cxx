@@ -49,10 +49,11 @@ PetscErrorCode ManySmall::Reserve(int width, const SmallShape &shape)
 
   PetscFunctionBegin;
   for (int pass = 0; pass < 2; pass++) { // how much, then where
-    size_t used  = 0;
-    work_.gather = Take<Scalar>(base, &used, static_cast<size_t>(work_.v.rows) * width);
-    work_.dots   = Take<PetscReal>(base, &used, static_cast<size_t>(DOTS) * width * shape.blocks);
-    work_.sums   = Take<PetscReal>(base, &used, static_cast<size_t>(2) * width * shape.blocks);
+    size_t used   = 0;
+    work_.gather  = Take<Scalar>(base, &used, static_cast<size_t>(work_.v.rows) * width);
+    work_.dots    = Take<PetscReal>(base, &used, static_cast<size_t>(DOTS) * width * shape.blocks);
+    work_.sums    = Take<PetscReal>(base, &used, static_cast<size_t>(2) * width * shape.blocks);
+    work_.arrived = Take<unsigned>(base, &used, GROUP_COUNTERS);
     if (pass == 0) PetscCall(scratch_.Reserve(used));
     base = static_cast<char *>(scratch_.data());
   }

@@ -1,7 +1,7 @@
 /// Many iterations for several right-hand sides of a small system in one cooperative launch. A thread block has its
 /// rows of A and of all columns' vectors in shared memory for all iterations, those of a row side by side; a thread has
 /// one column, and some of the block's rows. Blocks exchange directions and sums as for one right-hand side
-/// (small.hpp): two grid-wide barriers an iteration, however many columns there are. All blocks decide alike.
+/// (small.hpp): two barriers of all blocks an iteration, however many columns there are. All blocks decide alike.
 ///
 /// A column that is solved goes idle. A launch ends with the iteration that leaves no more than half of its columns, so
 /// that the next one has fewer; R, P and the states are then as ManySolve's own passes would have left them.
@@ -11,6 +11,7 @@
 #include "device/pinned.hpp"
 #include "ksp/cg/many_arrays.hpp"
 #include "ksp/common/device_system.hpp"
+#include "ksp/common/small_groups.hpp"
 #include "ksp/common/small_matrix.hpp"
 #include "ksp/common/small_mode.hpp"
 #include "ksp/common/small_shape.hpp"
@@ -27,6 +28,7 @@ struct ManySmallWork {
   Scalar    *gather;  ///< [rows * width] the directions, for all blocks
   PetscReal *dots;    ///< [DOTS * width * blocks] sums of the product
   PetscReal *sums;    ///< [2 * width * blocks] sums of the update
+  unsigned  *arrived; ///< [GROUP_COUNTERS] of the barrier
   Record    *records; ///< pinned: [width + 1] of each iteration; the last one's outcome: the launch ends with it
   PetscInt   last;    ///< the iteration before which the launch ends; it begins with ManyControl::number
 };

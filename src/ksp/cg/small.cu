@@ -1,7 +1,7 @@
 /// One cooperative kernel runs many iterations; see small.hpp for the division of the work.
-#include <cooperative_groups.h>
 #include "device/limits.hpp"
 #include "ksp/cg/small.hpp"
+#include "ksp/common/small_groups.cuh"
 #include "ksp/common/small_rows.cuh"
 #include "ksp/common/small_sums.cuh"
 #include "petsc/compat.hpp"
@@ -78,7 +78,7 @@ static __global__ void __launch_bounds__(SMALL_THREADS, 1)
 {
   extern __shared__ __align__(16) unsigned char shared[];
   __shared__ PetscReal                          whole_dots[DOTS], whole_sums[2];
-  const cooperative_groups::grid_group          grid  = cooperative_groups::this_grid();
+  BlockGroup                                    grid(static_cast<PetscInt>(gridDim.x), work.arrived);
   const PetscInt                                first = static_cast<PetscInt>(blockIdx.x) * shape.rows;
   const PetscInt     left = work.A.rows - first, count = left < shape.rows ? left : shape.rows;
   const size_t       vectors = small_aligned(SMALL_VECTORS * static_cast<size_t>(shape.rows) * sizeof(Scalar));
@@ -139,6 +139,7 @@ PetscErrorCode SmallMethod::Launch(const SmallShape &shape, const SmallWork &wor
                        const_cast<SmallControl *>(&control)};
 
   PetscFunctionBegin;
+  PetscCall(ClearGroups(1, work.arrived, stream));
   PetscCall(LaunchCooperative(reinterpret_cast<const void *>(small_kernel), shape.blocks, SMALL_THREADS, arguments,
                               shape.bytes, stream, launched));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -17,8 +17,9 @@ PetscErrorCode ArraySolve::Lend(PetscInt k, Arrays *v, State **state, Norm *norm
 
 void SmallMethod::Place(const SmallShape &shape, char *base, size_t *used, SmallWork *work)
 {
-  work->dots = Take<PetscReal>(base, used, DOTS * shape.blocks);
-  work->sums = Take<PetscReal>(base, used, 2 * shape.blocks);
+  work->dots    = Take<PetscReal>(base, used, DOTS * shape.blocks);
+  work->sums    = Take<PetscReal>(base, used, 2 * shape.blocks);
+  work->arrived = Take<unsigned>(base, used, GROUP_COUNTERS);
 }
 
 PetscErrorCode SmallMethod::Lend(ArraySolve *arrays, PetscInt iteration, SmallWork *work, SmallControl *control)

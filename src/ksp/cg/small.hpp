@@ -1,6 +1,6 @@
 /// Many iterations of a small system in one cooperative launch, where launch latency and the host would dominate. A row
 /// of A and of all vectors belongs to one thread block, in shared memory for all iterations; blocks exchange p, which
-/// the next product reads, and their sums: two grid-wide barriers an iteration. All blocks add up the sums in the same
+/// the next product reads, and their sums: two barriers of all blocks an iteration. All blocks add up the sums in the same
 /// order and decide alike.
 #pragma once
 
@@ -16,6 +16,7 @@ struct SmallWork {
   State     *state;
   PetscReal *dots;    ///< [DOTS * blocks] sums of the product
   PetscReal *sums;    ///< [2 * blocks] sums of the update
+  unsigned  *arrived; ///< [GROUP_COUNTERS] of the barrier
   CgRecord  *records; ///< [SMALL_RECORDS] pinned: of each iteration of a launch
 };
 

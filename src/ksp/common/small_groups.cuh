@@ -2,17 +2,29 @@
 /// for each other, not for those of other groups.
 #pragma once
 
+#include "device/cuda_check.hpp"
 #include "device/load.cuh"
 #include "ksp/common/small_groups.hpp"
 
 namespace sparsegpu::ksp
 {
 
-/// A block's place in its group, and the group's barrier.
+/// Before a launch: arrived [GROUP_COUNTERS * groups] = 0. Asynchronous.
+inline PetscErrorCode ClearGroups(PetscInt groups, unsigned *arrived, Stream stream)
+{
+  const size_t bytes = static_cast<size_t>(GROUP_COUNTERS * groups) * sizeof(unsigned);
+
+  PetscFunctionBegin;
+  SparseGPUCallCUDA(cudaMemsetAsync(arrived, 0, bytes, static_cast<cudaStream_t>(stream)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// A block's place in its group, and the group's barrier, which takes less time than that of all blocks of a grid by
+/// CUDA's cooperative groups.
 class BlockGroup
 {
 public:
-  /// `blocks` of a group; arrived [GROUP_COUNTERS * groups], zeros when the launch begins.
+  /// `blocks` of a group; arrived as ClearGroups() leaves it.
   __device__ BlockGroup(PetscInt blocks, unsigned *arrived)
       : blocks_(static_cast<unsigned>(blocks)),
         arrived_(arrived + GROUP_COUNTERS * (blockIdx.x / blocks_))

@@ -7,6 +7,7 @@
 #include "device/pinned.hpp"
 #include "device/record.hpp"
 #include "ksp/common/converged.hpp"
+#include "ksp/common/small_groups.hpp"
 #include "ksp/common/small_matrix.hpp"
 #include "ksp/common/small_mode.hpp"
 #include "ksp/common/small_shape.hpp"

@@ -1,6 +1,5 @@
 /// One cooperative kernel runs whole GMRES cycles; see small.hpp for the division of the work.
 #include <algorithm>
-#include "device/cuda_check.hpp"
 #include "device/limits.hpp"
 #include "ksp/common/small_groups.cuh"
 #include "ksp/gmres/small.cuh"
@@ -197,8 +196,7 @@ PetscErrorCode SmallCycles_CUDA(const SmallSystem &system, const SmallShape &sha
                        const_cast<SmallWork *>(&work), const_cast<SmallControl *>(&control)};
 
   PetscFunctionBegin;
-  SparseGPUCallCUDA(cudaMemsetAsync(work.arrived, 0, GROUP_COUNTERS * control.count * sizeof(unsigned),
-                                    static_cast<cudaStream_t>(stream)));
+  PetscCall(ClearGroups(control.count, work.arrived, stream));
   PetscCall(LaunchCooperative(reinterpret_cast<const void *>(small_kernel), control.count * (shape.blocks + 1),
                               SMALL_THREADS, arguments, shape.bytes, stream, launched));
   PetscFunctionReturn(PETSC_SUCCESS);
