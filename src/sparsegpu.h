@@ -571,7 +571,7 @@ M*/
   it is solved. Afterwards the KSP tells the most iterations, the largest residual norm and the first failure, if
   there is one, of all right-hand sides; `-info` tells those of each. Small systems with `PCJACOBI` or `PCNONE` on the
   GPU run up to 1,024 iterations of all right-hand sides in one launch, as -ksp_sparsegpucg_persistent says; auto:
-  where they gain nothing by sharing products, or as long as the matrix stays in shared memory. `KSPMatSolve()` needs
+  where they gain nothing by sharing products, or as long as the matrix stays in shared memory. All this needs
   a `MATSPARSEGPU` matrix, and dense matrices on the host of any number of processes, or on the GPU of one process
   with `PCJACOBI`, `PCNONE`, `PCSPARSEGPU`, `PCILU`, `PCICC`, `PCLU`, `PCCHOLESKY` or a preconditioner that PETSc
   applies column by column. On the host of one process -ksp_sparsegpucg_together auto takes right-hand sides one by

@@ -1,6 +1,6 @@
 /// One cooperative kernel runs many iterations; see small.hpp for the division of the work.
+#include <cooperative_groups.h>
 #include "ksp/bcgs/small.hpp"
-#include "ksp/common/small_groups.cuh"
 #include "ksp/common/small_sums.cuh"
 
 namespace sparsegpu::bcgs
@@ -115,14 +115,14 @@ static __global__ void __launch_bounds__(SMALL_THREADS, 1)
     small_kernel(SmallShape shape, SmallWork work, SmallControl control)
 {
   extern __shared__ __align__(16) unsigned char shared[];
-  __shared__ PetscReal whole_half[SHADOW_DOTS], whole_dots[MINIMISE_DOTS], whole_sums[SHADOW_DOTS];
-  BlockGroup           grid(static_cast<PetscInt>(gridDim.x), work.arrived);
-  const PetscInt       first = static_cast<PetscInt>(blockIdx.x) * shape.rows;
-  const PetscInt       left = work.A.rows - first, count = left < shape.rows ? left : shape.rows;
-  const size_t         vectors = small_aligned(SMALL_VECTORS * static_cast<size_t>(shape.rows) * sizeof(Scalar));
-  const SmallVectors   own     = take_vectors(work.v, first, count, shape.rows, shared);
-  const SmallMatrix    A       = take_matrix(work.A, first, count, shape.rows, shared + vectors, shape.bytes - vectors);
-  State                state   = *work.state;
+  __shared__ PetscReal                 whole_half[SHADOW_DOTS], whole_dots[MINIMISE_DOTS], whole_sums[SHADOW_DOTS];
+  const cooperative_groups::grid_group grid  = cooperative_groups::this_grid();
+  const PetscInt                       first = static_cast<PetscInt>(blockIdx.x) * shape.rows;
+  const PetscInt                       left = work.A.rows - first, count = left < shape.rows ? left : shape.rows;
+  const size_t       vectors = small_aligned(SMALL_VECTORS * static_cast<size_t>(shape.rows) * sizeof(Scalar));
+  const SmallVectors own     = take_vectors(work.v, first, count, shape.rows, shared);
+  const SmallMatrix  A       = take_matrix(work.A, first, count, shape.rows, shared + vectors, shape.bytes - vectors);
+  State              state   = *work.state;
 
   grid.sync(); // all have read the state
   for (PetscInt k = control.iteration; k < control.last; k++) {
@@ -179,7 +179,6 @@ PetscErrorCode SmallMethod::Launch(const SmallShape &shape, const SmallWork &wor
                        const_cast<SmallControl *>(&control)};
 
   PetscFunctionBegin;
-  PetscCall(ClearGroups(1, work.arrived, stream));
   PetscCall(LaunchCooperative(reinterpret_cast<const void *>(small_kernel), shape.blocks, SMALL_THREADS, arguments,
                               shape.bytes, stream, launched));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -16,10 +16,9 @@ PetscErrorCode ArraySolve::Lend(Arrays *v, State **state, bool *with_norm)
 
 void SmallMethod::Place(const SmallShape &shape, char *base, size_t *used, SmallWork *work)
 {
-  work->half    = Take<PetscReal>(base, used, SHADOW_DOTS * shape.blocks);
-  work->whole   = Take<PetscReal>(base, used, MINIMISE_DOTS * shape.blocks);
-  work->sums    = Take<PetscReal>(base, used, SHADOW_DOTS * shape.blocks);
-  work->arrived = Take<unsigned>(base, used, GROUP_COUNTERS);
+  work->half  = Take<PetscReal>(base, used, SHADOW_DOTS * shape.blocks);
+  work->whole = Take<PetscReal>(base, used, MINIMISE_DOTS * shape.blocks);
+  work->sums  = Take<PetscReal>(base, used, SHADOW_DOTS * shape.blocks);
 }
 
 PetscErrorCode SmallMethod::Lend(ArraySolve *arrays, PetscInt, SmallWork *work, SmallControl *control)

@@ -17,7 +17,6 @@ struct SmallWork {
   PetscReal *half;    ///< [SHADOW_DOTS * blocks] sums of the first product
   PetscReal *whole;   ///< [MINIMISE_DOTS * blocks] sums of the second
   PetscReal *sums;    ///< [SHADOW_DOTS * blocks] sums of the update
-  unsigned  *arrived; ///< [GROUP_COUNTERS] of the barrier
   Record    *records; ///< [SMALL_RECORDS] pinned: of each iteration of a launch
 };
 

@@ -190,15 +190,16 @@ PetscErrorCode ManySolve::Solve(PetscInt first, int count, ManyColumn *columns)
 
 namespace
 {
-/// All right-hand sides, as many at a time as possible; in blocks of even sizes.
+/// All right-hand sides, as many at a time as possible; in blocks, and in launches of many iterations, of even sizes.
 PetscErrorCode SolveAll(BlockSolve *many, bool blocks, PetscInt count, ManyColumn *columns)
 {
   const PetscInt most = blocks ? BLOCK_MOST : many->most(), parts = (count + most - 1) / most;
 
   PetscFunctionBegin;
   for (PetscInt part = 0; part < parts; part++) {
-    const PetscInt first = blocks ? count * part / parts : most * part;
-    const PetscInt end   = blocks ? count * (part + 1) / parts : std::min(count, first + most);
+    const bool     even  = blocks || many->small();
+    const PetscInt first = even ? count * part / parts : most * part;
+    const PetscInt end   = even ? count * (part + 1) / parts : std::min(count, first + most);
     if (blocks)
       PetscCall(many->SolveBlock(first, static_cast<int>(end - first), columns));
     else

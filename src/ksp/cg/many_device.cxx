@@ -1,5 +1,6 @@
 /// The passes for several right-hand sides, launched on the device of one process.
 #include <algorithm>
+#include <climits>
 #include "ksp/cg/cg.hpp"
 #include "ksp/common/passes.hpp"
 
@@ -89,7 +90,7 @@ PetscErrorCode ManySolve::StartOnDevice(bool product)
 /// The first iteration of this run whose norm is tested, counted from 1.
 int ManySolve::TestedFrom() const
 {
-  return static_cast<int>(std::min<PetscInt>(columns_[v_.column[0]].test.from, PETSC_MAX_INT / 2) - base_);
+  return static_cast<int>(std::min<PetscInt>(columns_[v_.column[0]].test.from, INT_MAX / 2) - base_);
 }
 
 /// What the device tests the norms of all slots with.

@@ -1,8 +1,8 @@
 /// One cooperative kernel runs many iterations of all columns; see many_small.hpp for the division of the work.
+#include <cooperative_groups.h>
 #include <climits>
 #include "ksp/cg/many_small.hpp"
 #include "ksp/common/passes.cuh"
-#include "ksp/common/small_groups.cuh"
 #include "ksp/common/small_rows.cuh"
 #include "ksp/common/small_sums.cuh"
 
@@ -17,7 +17,7 @@ struct ManyVectors {
   Scalar *d;             ///< [rows of a block] of the diagonal
 };
 /// Vectors' worth of shared memory for a row.
-constexpr int many_vectors(int width)
+inline __host__ __device__ constexpr int many_vectors(int width)
 {
   return 4 * width + 1;
 }
@@ -163,15 +163,15 @@ template <int width> static __global__ void __launch_bounds__(SMALL_THREADS, 1)
 {
   extern __shared__ __align__(16) unsigned char shared[];
   __shared__ PetscReal by_warp[SMALL_WARPS * DOTS * width], whole_dots[DOTS * width], whole_sums[2 * width];
-  BlockGroup           grid(static_cast<PetscInt>(gridDim.x), work.arrived);
-  const PetscInt       first = static_cast<PetscInt>(blockIdx.x) * shape.rows;
-  const PetscInt       left = work.v.rows - first, count = left < shape.rows ? left : shape.rows;
-  const size_t         vectors = small_aligned(static_cast<size_t>(many_vectors(width)) * shape.rows * sizeof(Scalar));
-  const int            c       = static_cast<int>(threadIdx.x) % width;
-  State                state   = control.state[c];
-  bool                 alive   = c < work.v.count && state.stopped_at == INT_MAX;
-  const ManyVectors    own     = take_vectors<width>(work, first, count, shape.rows, c < work.v.count, shared);
-  const SmallMatrix    A       = take_matrix(work.A, first, count, shape.rows, shared + vectors, shape.bytes - vectors);
+  const cooperative_groups::grid_group grid  = cooperative_groups::this_grid();
+  const PetscInt                       first = static_cast<PetscInt>(blockIdx.x) * shape.rows;
+  const PetscInt                       left = work.v.rows - first, count = left < shape.rows ? left : shape.rows;
+  const size_t      vectors = small_aligned(static_cast<size_t>(many_vectors(width)) * shape.rows * sizeof(Scalar));
+  const int         c       = static_cast<int>(threadIdx.x) % width;
+  State             state   = control.state[c];
+  bool              alive   = c < work.v.count && state.stopped_at == INT_MAX;
+  const ManyVectors own     = take_vectors<width>(work, first, count, shape.rows, c < work.v.count, shared);
+  const SmallMatrix A       = take_matrix(work.A, first, count, shape.rows, shared + vectors, shape.bytes - vectors);
 
   grid.sync(); // all have read the states, and all directions are there
   for (PetscInt k = control.number;; k++) {
@@ -182,7 +182,7 @@ template <int width> static __global__ void __launch_bounds__(SMALL_THREADS, 1)
     grid.sync();
     column_sums<width>(work.dots, whole_dots, dots);
     Step step{0, 0, GOES_ON};
-    if (alive) step = TakeStep(state, k > 0, dots); // all blocks find the same
+    if (alive) step = TakeStep(state, k > 0 ? 1 : 0, dots); // all blocks find the same; the first differs from the rest
     if (alive && step.outcome != GOES_ON) {
       alive            = false;
       state.stopped_at = static_cast<int>(k);
@@ -244,7 +244,6 @@ PetscErrorCode LaunchManySmall(int width, const SmallShape &shape, const ManySma
                        const_cast<ManyControl *>(&control)};
 
   PetscFunctionBegin;
-  PetscCall(ClearGroups(1, work.arrived, stream));
   PetscCall(LaunchCooperative(KernelOf(width), shape.blocks, SMALL_THREADS, arguments, shape.bytes, stream, launched));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -11,7 +11,6 @@
 #include "device/pinned.hpp"
 #include "ksp/cg/many_arrays.hpp"
 #include "ksp/common/device_system.hpp"
-#include "ksp/common/small_groups.hpp"
 #include "ksp/common/small_matrix.hpp"
 #include "ksp/common/small_mode.hpp"
 #include "ksp/common/small_shape.hpp"
@@ -28,7 +27,6 @@ struct ManySmallWork {
   Scalar    *gather;  ///< [rows * width] the directions, for all blocks
   PetscReal *dots;    ///< [DOTS * width * blocks] sums of the product
   PetscReal *sums;    ///< [2 * width * blocks] sums of the update
-  unsigned  *arrived; ///< [GROUP_COUNTERS] of the barrier
   Record    *records; ///< pinned: [width + 1] of each iteration; the last one's outcome: the launch ends with it
   PetscInt   last;    ///< the iteration before which the launch ends; it begins with ManyControl::number
 };
@@ -64,7 +62,9 @@ public:
 private:
   static constexpr int WIDTHS = 5; ///< 2, 4, ... MANY
   static_assert(MANY_SMALL_LEAST << (WIDTHS - 1) == MANY);
-  PetscErrorCode Reserve(int width, const SmallShape &shape);
+  static int        WidthFor(PetscInt columns); ///< of the kernel
+  const SmallShape &ShapeOf(int width) const;
+  PetscErrorCode    Reserve(int width);
 
   int             most_ = 0, width_ = 0; ///< width_: of the launch
   SmallShape      shapes_[WIDTHS] = {};

@@ -1,7 +1,7 @@
 /// Many iterations of a small system in one cooperative launch, where launch latency and the host would dominate. A row
 /// of A and of all vectors belongs to one thread block, in shared memory for all iterations; blocks exchange p, which
-/// the next product reads, and their sums: two barriers of all blocks an iteration. All blocks add up the sums in the same
-/// order and decide alike.
+/// the next product reads, and their sums: two barriers of all blocks an iteration. All blocks add up the sums in the
+/// same order and decide alike.
 #pragma once
 
 #include "ksp/cg/arrays.hpp"

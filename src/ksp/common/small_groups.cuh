@@ -19,8 +19,7 @@ inline PetscErrorCode ClearGroups(PetscInt groups, unsigned *arrived, Stream str
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// A block's place in its group, and the group's barrier, which takes less time than that of all blocks of a grid by
-/// CUDA's cooperative groups.
+/// A block's place in its group, and the group's barrier.
 class BlockGroup
 {
 public:
@@ -40,15 +39,35 @@ public:
     due_ += blocks_;
     __syncthreads();
     if (threadIdx.x == 0) {
-      __threadfence();
-      atomicAdd(arrived_, 1u);
-      while (static_cast<int>(*static_cast<volatile unsigned *>(arrived_) - due_) < 0) {}
-      __threadfence();
+      arrive();
+      while (static_cast<int>(arrived() - due_) < 0) {}
     }
     __syncthreads();
   }
 
 private:
+  /// What the block has written comes before this for whoever sees it by arrived(); two fences would take longer.
+  __device__ __forceinline__ void arrive()
+  {
+#if __CUDA_ARCH__ >= 700
+    asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(arrived_) : "memory");
+#else
+    __threadfence();
+    atomicAdd(arrived_, 1u);
+#endif
+  }
+  __device__ __forceinline__ unsigned arrived() const
+  {
+    unsigned count;
+#if __CUDA_ARCH__ >= 700
+    asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(count) : "l"(arrived_) : "memory");
+#else
+    count = *static_cast<volatile unsigned *>(arrived_);
+    __threadfence();
+#endif
+    return count;
+  }
+
   unsigned  blocks_;
   unsigned *arrived_;
   unsigned  due_ = 0;

@@ -73,7 +73,8 @@ PetscErrorCode TakeStep(KSP ksp, Outcome outcome, PetscReal norm, PetscInt *step
 SmallControl SmallControlOf(KSP ksp, const Criterion &criterion, PetscInt steps);
 SmallSolveOf SmallSolveFrom(KSP ksp, PetscInt column);
 /// Takes the records of a group's cycles in, of the solve that the KSP is in, until its end or theirs.
-PetscErrorCode FollowSmallCycles(KSP ksp, SmallCycles *small, int group, PetscInt steps, PetscInt *built);
+/// `reports`: to histories and monitors, too.
+PetscErrorCode FollowSmallCycles(KSP ksp, SmallCycles *small, int group, PetscInt steps, bool reports, PetscInt *built);
 /// Cycles that the device runs by itself, from column 0: until the end, or until it has no more room for records. None
 /// if they are not active any more.
 PetscErrorCode RunSmallCycles(KSP ksp);

@@ -70,8 +70,9 @@ PetscErrorCode ManySolve::Reserve(PetscInt columns, bool *admitted)
   constexpr PetscInt LINE = 32; // entries: on the device vectors begin on full lines
 
   PetscFunctionBegin;
-  v_.ld = space_ == Space::Device ? (v_.rows + LINE - 1) / LINE * LINE : v_.rows;
-  most_ = static_cast<int>(std::min<PetscInt>(columns, small_.active() ? small_.groups() : MANY));
+  v_.ld            = space_ == Space::Device ? (v_.rows + LINE - 1) / LINE * LINE : v_.rows;
+  const int wanted = static_cast<int>(std::min<PetscInt>(columns, small_.active() ? small_.groups() : MANY));
+  most_            = wanted;
   for (; most_ > 1; most_ = (most_ + 1) / 2) { // 3 and 2: the last two
     int lacks = static_cast<double>(most_) * static_cast<double>(v_.ld) > static_cast<double>(PETSC_MAX_INT);
     if (!lacks) {
@@ -86,7 +87,7 @@ PetscErrorCode ManySolve::Reserve(PetscInt columns, bool *admitted)
     if (most_ == 2) most_ = 1; // one by one
   }
   *admitted = most_ > 1;
-  if (*admitted && !small_.active() && most_ < std::min<PetscInt>(columns, MANY))
+  if (*admitted && most_ < wanted)
     PetscCall(PetscInfo(ksp_, "Memory for the bases of %d right-hand sides at a time\n", most_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -136,7 +137,6 @@ PetscErrorCode ManySolve::Free()
   PetscCall(Unwrap());
   PetscCall(system_.Free());
   PetscCall(small_.Free());
-  small_.End();
   entries_ = Array<Scalar>();
   std::vector<Scalar>().swap(triangles_);
   std::vector<Scalar>().swap(dots_);

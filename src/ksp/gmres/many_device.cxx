@@ -3,6 +3,7 @@
 #include <cstring>
 #include "ksp/common/versions.hpp"
 #include "ksp/gmres/gmres.hpp"
+#include "petsc/may_lack_memory.hpp"
 
 namespace sparsegpu::gmres
 {
@@ -11,14 +12,17 @@ namespace sparsegpu::gmres
 PetscErrorCode ManySolve::BeginOnDevice(PetscInt columns, bool *admitted)
 {
   const SmallMode mode = outside_ ? SmallMode::Off : GmresOf(ksp_)->small_mode;
+  bool            lacks;
 
   PetscFunctionBegin;
   PetscCall(WithColumn(ksp_, B_, X_, 0, [&] { return system_.Begin(ksp_, Preconditioners::Any); }));
   *admitted = system_.active() && system_.outside() == outside_ && !system_.copies() && steps_ + 1 < COLUMNS_ON_DEVICE;
-  if (*admitted)
-    PetscCall(small_.Begin(ksp_, system_, steps_, mode, columns));
-  else
+  if (!*admitted) {
     PetscCall(system_.End());
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(MayLackMemory([&] { return small_.Begin(ksp_, system_, steps_, mode, columns); }, &lacks));
+  if (lacks) PetscCall(small_.Free());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

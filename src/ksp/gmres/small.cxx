@@ -10,6 +10,7 @@ namespace sparsegpu::gmres
 PetscErrorCode SmallCycles::Free()
 {
   PetscFunctionBegin;
+  active_ = false;
   PetscCall(device_.Free());
   PetscCall(pinned_.Free());
   record_bytes_ = 0;
@@ -30,16 +31,18 @@ PetscErrorCode SmallCycles::Begin(KSP ksp, const DeviceSystem &system, PetscInt 
       steps + 1 >= SMALL_RECORDS)
     PetscFunctionReturn(PETSC_SUCCESS);
   if (rows == 0 || !IsSmall(mode, rows, system.nonzeros(), SMALL_NONZEROS)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(matrix_.Take(system, &system_.A));
-  if (system_.A.chunks > 0) PetscFunctionReturn(PETSC_SUCCESS); // a row that is too long for the threads of one
   const PetscReal mean = static_cast<PetscReal>(system.nonzeros()) / rows;
   const auto      plan = [&](PetscInt groups) { return SmallPlan_CUDA(rows, mean, steps, groups, &shape_, &fits); };
   PetscInt        most = std::min<PetscInt>(columns, MANY);
-  for (; most > 1 && !fits; most -= !fits) PetscCall(plan(most));
-  const PetscInt launches = most > 1 ? (columns - 1) / most + 1 : 1;
-  if (fits || columns == 1) PetscCall(plan((columns - 1) / launches + 1)); // launches of even sizes
-  work_.recorded = columns == 1 ? SMALL_RECORDS : std::max(FEWER, steps + 2);
+  PetscCall(plan(std::min<PetscInt>(most, 2))); // the fewest
   if (!fits) PetscFunctionReturn(PETSC_SUCCESS);
+  for (fits = most == 1; !fits; most -= !fits) PetscCall(plan(most));
+  const PetscInt launches = (columns - 1) / most + 1;
+  PetscCall(plan((columns - 1) / launches + 1)); // launches of even sizes
+  if (!fits) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(matrix_.Take(system, &system_.A));
+  if (system_.A.chunks > 0) PetscFunctionReturn(PETSC_SUCCESS); // a row that is too long for the threads of one
+  work_.recorded      = columns == 1 ? SMALL_RECORDS : std::max(FEWER, steps + 2);
   const size_t groups = static_cast<size_t>(shape_.groups);
   const size_t bytes  = groups * static_cast<size_t>(work_.recorded) * sizeof(Record);
   nonzeros_           = system.nonzeros();

@@ -25,7 +25,7 @@ SmallSolveOf SmallSolveFrom(KSP ksp, PetscInt column)
   return SmallSolveOf{column, ksp->rnorm, test.converged, test.diverged, test.from, ksp->its, ksp->max_it};
 }
 
-PetscErrorCode FollowSmallCycles(KSP ksp, SmallCycles *small, int group, PetscInt steps, PetscInt *built)
+PetscErrorCode FollowSmallCycles(KSP ksp, SmallCycles *small, int group, PetscInt steps, bool reports, PetscInt *built)
 {
   [[maybe_unused]] const PetscInt before = ksp->its;
   PetscInt                        used   = 0;
@@ -40,12 +40,12 @@ PetscErrorCode FollowSmallCycles(KSP ksp, SmallCycles *small, int group, PetscIn
       PetscCall(small->NextRecord(group, &outcome, &norm));
       PetscCall(TakeStep(ksp, outcome, norm, built));
       finished++;
-      if (!ksp->reason && finished < limit && outcome == STEP_GOES_ON) PetscCall(Report(ksp));
+      if (reports && !ksp->reason && finished < limit && outcome == STEP_GOES_ON) PetscCall(Report(ksp));
     }
     used += finished + 1;
     if (!ksp->reason && ksp->its >= ksp->max_it) ksp->reason = KSP_DIVERGED_ITS;
     if (ksp->reason) {
-      if (!PetscIsInfOrNanReal(ksp->rnorm)) PetscCall(Report(ksp));
+      if (reports && !PetscIsInfOrNanReal(ksp->rnorm)) PetscCall(Report(ksp));
       break;
     }
     if (small->RecordsEnd(used)) break;
@@ -76,7 +76,7 @@ PetscErrorCode RunSmallCycles(KSP ksp)
   PetscCall(gmres->system.Solution(&x));
   PetscCall(PetscLogEventBegin(OrthogonalizationEvent(), ksp, nullptr, nullptr, nullptr));
   PetscCall(gmres->small.Launch(b, 0, x, 0, gmres->basis.view(), 0, control));
-  if (gmres->small.active()) PetscCall(FollowSmallCycles(ksp, &gmres->small, 0, gmres->steps, &gmres->built));
+  if (gmres->small.active()) PetscCall(FollowSmallCycles(ksp, &gmres->small, 0, gmres->steps, true, &gmres->built));
   PetscCall(PetscLogEventEnd(OrthogonalizationEvent(), ksp, nullptr, nullptr, nullptr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -104,8 +104,8 @@ PetscErrorCode ManySolve::RunSmall()
     PetscInt    built  = 0;
     column->Enter(ksp_);
     GmresOf(ksp_)->residual = cycles_[c].residual;
-    PetscCall(
-        WithColumn(ksp_, B_, X_, first_ + c, [&] { return FollowSmallCycles(ksp_, &small_, s, steps_, &built); }));
+    PetscCall(WithColumn(ksp_, B_, X_, first_ + c,
+                         [&] { return FollowSmallCycles(ksp_, &small_, s, steps_, false, &built); }));
     column->Leave(ksp_);
     cycles_[c].residual = GmresOf(ksp_)->residual;
   }
