@@ -10,9 +10,8 @@ enum class DirectKind {
 /// Seconds, medians of `runs`, and megabytes; negative: cuDSS failed, and `why` says where.
 struct BaselineDirect {
   double      first = -1, refactor = -1, solve = -1, many = -1; ///< `first`: analysis and factorization, median
-  double      program = -1; ///< the first of these, and cuDSS's handle, which a program makes once
-  double      mb      = -1; ///< on the device while the factors are kept
-  const char *why     = "";
+  double      mb  = -1;                                         ///< on the device while the factors are kept
+  const char *why = "";
 };
 /// What is asked of a baseline.
 struct BaselineRuns {

@@ -39,7 +39,6 @@ void PrintRatios(const std::map<std::string, Times> &all, const std::string &bes
   const Times &cudss = all.at("cudss");
   printf(",\"again_vs_cudss\":%.2f,\"first_vs_cudss\":%.2f,\"mb_of_cudss\":%.2f", cudss.Again() / ours.Again(),
          cudss.first / ours.first, ours.mb / cudss.mb);
-  printf(",\"program_vs_cudss\":%.2f", cudss.program / ours.program);
   if (ours.many > 0 && cudss.many > 0) printf(",\"columns_vs_cudss\":%.2f", cudss.many / ours.many);
 }
 
@@ -87,7 +86,6 @@ PetscErrorCode Bench(Mat A, const std::string &name, const Settings &settings, s
            "\"solve_ms\":%.3f,\"error\":%.1e,\"mb\":%.1f",
            name.c_str(), (int)n, info.nz_used, entry.first.c_str(), 1e3 * t.first, 1e3 * t.refactor, 1e3 * t.solve,
            t.error, t.mb);
-    if (t.program >= 0) printf(",\"program_ms\":%.3f", 1e3 * t.program);
     if (t.many > 0) printf(",\"columns\":%d,\"columns_ms\":%.3f", (int)settings.columns, 1e3 * t.many);
     if (entry.first == MATSOLVERSPARSEGPU) PrintRatios(all, best);
     printf("}\n");
@@ -125,6 +123,8 @@ PetscErrorCode Run()
                       "superlu_dist", "cusparse", "cusolverrf", "cudss",   "sparsegpu"};
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-runs", &settings.runs, nullptr));
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-firsts", &settings.firsts, nullptr));
+  PetscCheck(settings.firsts >= 1, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "-firsts %" PetscInt_FMT " must be positive", settings.firsts);
   PetscCall(PetscOptionsGetInt(nullptr, nullptr, "-columns", &settings.columns, nullptr));
   PetscCall(PetscOptionsGetReal(nullptr, nullptr, "-most", &settings.most, nullptr));
   PetscCall(PetscOptionsGetBool(nullptr, nullptr, "-cudss_hybrid", &settings.hybrid, nullptr));

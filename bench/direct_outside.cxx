@@ -37,7 +37,6 @@ static std::string Measure(const std::string &solver, const HostSystem &s, const
                     BaselineRuns{runs, static_cast<int>(settings.firsts), static_cast<int>(settings.columns),
                                  settings.hybrid == PETSC_TRUE});
     times->first    = baseline.first;
-    times->program  = baseline.program;
     times->refactor = baseline.refactor;
     times->solve    = baseline.solve;
     times->many     = baseline.many;

@@ -135,8 +135,7 @@ PetscErrorCode Fresh::Destroy()
 PetscErrorCode TimePetsc(Mat host, const std::string &solver, const Settings &settings, Times *times)
 {
   const PetscInt      runs = settings.runs;
-  std::vector<double> all;
-  std::vector<double> refactor, solve;
+  std::vector<double> all, refactor, solve;
   double              seconds;
   MatInfo             info;
   PetscScalar         scale = 2;
@@ -146,9 +145,8 @@ PetscErrorCode TimePetsc(Mat host, const std::string &solver, const Settings &se
 
   PetscFunctionBegin;
   PetscCall(s.Create(host, solver));
-  times->program = s.first;
   all.push_back(s.first);
-  for (PetscInt k = 1; k < settings.firsts && times->program < settings.most / 4; k++) {
+  for (PetscInt k = 1; k < settings.firsts && all.front() < settings.most / 4; k++) {
     PetscCall(s.Destroy());
     PetscCall(s.Create(host, solver));
     all.push_back(s.first);

@@ -13,7 +13,6 @@ struct Settings {
 };
 struct Times { ///< seconds, medians; negative: not measured
   double first = -1, refactor = -1, solve = -1, many = -1, error = -1, mb = -1;
-  double program = -1; ///< the first of the first factorizations, with what a program pays once
   double Again() const { return refactor + solve; }
 };
 

@@ -1,11 +1,12 @@
 /// cuBLAS is opened with dlopen() and called through pointers: programs that do not need it do not load it.
 #include "device/cublas.hpp"
 #include <algorithm>
-#include <system_error>
+#include <exception>
 #include <thread>
 #include <type_traits>
 #include "device/cublas_open.cuh"
 #include "device/short_parts.cuh"
+#include "device/signals_blocked.hpp"
 
 namespace sparsegpu
 {
@@ -126,24 +127,33 @@ template <class Call> PetscErrorCode InParts(bool transposed, PetscInt m, PetscI
 }
 } // namespace
 
-/// Of the CublasBeside that has begun to open cuBLAS: what it changes is nobody else's until it has been joined.
-static std::thread opening;
+/// The thread of the CublasBeside that has begun one; until it is joined all of `cublas` is its own. Never freed by the
+/// end of the program, which may come meanwhile.
+static std::thread *opening = nullptr;
 
 CublasBeside::CublasBeside(bool wanted)
 {
   int device;
 
-  if (!wanted || opening.joinable() || cublas.tried || cudaGetDevice(&device) != cudaSuccess) return;
+  if (!wanted || opening || cublas.tried) return;
+  if (cudaGetDevice(&device) != cudaSuccess) {
+    (void)cudaGetLastError();
+    return;
+  }
+  const SignalsBlocked blocked;
   try {
-    opening = std::thread(OpenOn, device);
+    opening = new std::thread(OpenOn, device);
     begun_  = true;
-  } catch (const std::system_error &) { // none left: it is opened when it is needed
+  } catch (const std::exception &) { // no thread is left: it is opened when it is needed
   }
 }
 
 CublasBeside::~CublasBeside()
 {
-  if (begun_) opening.join();
+  if (!begun_) return;
+  opening->join();
+  delete opening;
+  opening = nullptr;
 }
 
 PetscErrorCode CublasFound(bool *found, bool again)

@@ -10,9 +10,8 @@ namespace sparsegpu
 /// Whether cuBLAS can be loaded, and has the memory that it takes. The first call loads it. Where memory lacked it is
 /// not found any more, so that what is computed does not depend on when; unless `again`.
 PetscErrorCode CublasFound(bool *found, bool again = false);
-/// Opens it in a thread, if that is wanted and it has not been opened, for as long as this lives: its file and the code
-/// of its products take a tenth of a second to load. For work of the host before what will probably need it; which
-/// calls none of the functions here.
+/// While this lives a thread loads cuBLAS, makes its handle and forms a product, if that is `wanted` and nobody has
+/// done so before: it takes about a tenth of a second. No other function of this header may be called meanwhile.
 class CublasBeside
 {
 public:

@@ -1,6 +1,7 @@
 /// cuBLAS opened, by whoever needs it first or ahead of that in a thread; of cublas.cu alone.
 #pragma once
 
+#include <exception>
 #include "device/cublas_library.cuh"
 
 namespace sparsegpu
@@ -27,8 +28,8 @@ void OpenLibrary()
   }
 }
 
-/// A product of zeros, with which the code of all of its kind is loaded. On a stream that waits for no other. Should it
-/// fail, whoever needs a product hears of it.
+/// A product of zeros, with which the code that products have in common is loaded. On a stream that waits for no other.
+/// Should it fail, whoever needs a product hears of it.
 template <class T> void MultiplyOnce(const Routines<T> &routines)
 {
   constexpr int SIZE = 64;
@@ -37,14 +38,15 @@ template <class T> void MultiplyOnce(const Routines<T> &routines)
   cudaStream_t  stream;
 
   if (cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) != cudaSuccess) return;
-  if (cudaMalloc(reinterpret_cast<void **>(&zeros), 2 * SIZE * SIZE * sizeof(Scalar)) == cudaSuccess) {
-    (void)cudaMemsetAsync(zeros, 0, 2 * SIZE * SIZE * sizeof(Scalar), stream);
+  constexpr size_t BYTES = 2 * SIZE * SIZE * sizeof(Scalar);
+  if (cudaMallocAsync(reinterpret_cast<void **>(&zeros), BYTES, stream) == cudaSuccess) {
+    (void)cudaMemsetAsync(zeros, 0, BYTES, stream);
     (void)cublas.set_stream(cublas.handle, stream);
     (void)routines.product(cublas.handle, CUBLAS_OP_N, CUBLAS_OP_N, SIZE, SIZE, SIZE, As<T>(&one), As<T>(zeros), SIZE,
                            As<T>(zeros), SIZE, As<T>(&one), As<T>(zeros + SIZE * SIZE), SIZE);
+    (void)cudaFreeAsync(zeros, stream); // cudaFree() would wait for all other work of the GPU
     (void)cudaStreamSynchronize(stream);
     (void)cublas.set_stream(cublas.handle, nullptr);
-    (void)cudaFree(zeros);
   }
   (void)cudaStreamDestroy(stream);
 }
@@ -52,11 +54,15 @@ template <class T> void MultiplyOnce(const Routines<T> &routines)
 /// The body of the thread: it calls nothing of PETSc, which is one thread's.
 void OpenOn(int device)
 {
-  if (cudaSetDevice(device) != cudaSuccess) return;
-  OpenLibrary();
-  if (cublas.library && cublas.create(&cublas.handle) != CUBLAS_STATUS_SUCCESS) cublas.handle = nullptr;
-  if (cublas.handle) MultiplyOnce(RoutinesOf<Scalar>());
-  (void)cudaGetLastError();
+  try {
+    if (cudaSetDevice(device) != cudaSuccess) return;
+    OpenLibrary();
+    if (cublas.library && cublas.create(&cublas.handle) != CUBLAS_STATUS_SUCCESS) cublas.handle = nullptr;
+    if (cublas.handle) MultiplyOnce(RoutinesOf<Scalar>());
+    (void)cudaGetLastError();
+  } catch (const std::exception &) { // no memory for a name
+    cublas.library = nullptr;
+  }
 }
 } // namespace
 

@@ -19,11 +19,11 @@ bool Counts(PetscReal magnitude)
 }
 
 /// The assignment of rows to columns of least cost; cost = UNITS log2(largest of the column / magnitude) >= 0, rounded,
-/// duals u[row] + v[column] <= cost, equal where assigned. So magnitudes count to a factor of 1.19.
+/// duals u[row] + v[column] <= cost, equal where assigned. So magnitudes are rounded by a factor of at most 2^(1/8).
 class Assignment
 {
   using Cost                  = std::int64_t; ///< of a path: as many entries as there are rows
-  static constexpr Cost UNITS = 2, FAR = std::numeric_limits<Cost>::max() / 4;
+  static constexpr Cost UNITS = 4, FAR = std::numeric_limits<Cost>::max() / 4;
   using Reached = std::pair<Cost, PetscInt>; ///< distance, row
 
 public:
@@ -89,6 +89,7 @@ Assignment::Assignment(const CsrView &A)
       largest_[A.j[e]]  = std::max(largest_[A.j[e]], magnitude);
     }
   for (PetscInt j = 0; j < n_; j++) {
+    if (begin_[j] == begin_[j + 1]) continue; // no logarithm of zero, which may trap
     largest_[j] = std::log2(largest_[j]);
     for (PetscInt e = begin_[j]; e < begin_[j + 1]; e++)
       cost_[e] = static_cast<std::int32_t>(std::lround(UNITS * (largest_[j] - std::log2(magnitudes[e]))));

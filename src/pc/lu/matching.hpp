@@ -1,6 +1,7 @@
-/// Rows for columns: the permutation that makes the product of the diagonal's magnitudes largest, and the scaling that
-/// goes with it, after which the diagonal has magnitude 1 and nothing is larger. Duff & Koster, "On algorithms for
-/// permuting large entries to the diagonal of a sparse matrix", SIAM J. Matrix Anal. Appl. 22(4), 2001.
+/// Rows for columns: the permutation that makes the product of the diagonal's magnitudes, each rounded by a factor of
+/// at most 2^(1/8), largest, and the scaling by powers of two that goes with it, after which the diagonal has
+/// magnitudes from 2^(-9/8) to 2^(9/8) and nothing is larger than that. Duff & Koster, "On algorithms for permuting
+/// large entries to the diagonal of a sparse matrix", SIAM J. Matrix Anal. Appl. 22(4), 2001.
 #pragma once
 
 #include <vector>

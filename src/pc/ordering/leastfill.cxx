@@ -3,9 +3,7 @@
 #include <memory>
 #include <numeric>
 #include <petsc/private/matimpl.h>
-#include "device/cublas.hpp"
 #include "pc/factor/rows.hpp"
-#include "pc/ordering/cores.hpp"
 #include "pc/ordering/graph.hpp"
 #include "pc/ordering/matrix.hpp"
 #include "pc/ordering/search.hpp"
@@ -69,33 +67,6 @@ PetscErrorCode ReadFactorizations(Mat A, PetscReal *factorizations)
   PetscOptionsEnd();
   PetscCheck(*factorizations >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "-mat_ordering_leastfill_factorizations %g must be non-negative", (double)*factorizations);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-#if defined(SPARSEGPU_HAVE_CUDA)
-/// Whether factors may have fronts so large that they need cuBLAS, and the ordering takes as long as it is opened.
-PetscErrorCode NeedsCublas(Mat A, Space space, bool *needs)
-{
-  constexpr PetscLogDouble MANY = 100000; // entries
-  MatInfo                  info;
-
-  PetscFunctionBegin;
-  PetscCall(MatGetInfo(A, MAT_LOCAL, &info));
-  *needs = space == Space::Device && info.nz_used >= MANY && Cores() > 1;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-#endif
-
-/// order(), and cuBLAS is opened beside it where the factors of A will probably need it.
-template <class Order> PetscErrorCode WithCublas([[maybe_unused]] Mat A, [[maybe_unused]] Space space, Order order)
-{
-  PetscFunctionBegin;
-#if defined(SPARSEGPU_HAVE_CUDA)
-  bool needs;
-  PetscCall(NeedsCublas(A, space, &needs));
-  const CublasBeside beside(needs);
-#endif
-  PetscCall(order());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -181,7 +152,7 @@ PetscErrorCode LeastFillOf(Mat A, Space space, Indices *order, std::string *take
   PetscCall(ReadFactorizations(A, &factorizations));
   PetscCall(GraphOf(A, &pattern, moves));
   if (moves && *moves) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(WithCublas(A, space, [&] { return LeastFill(std::move(pattern), factorizations, space, order, &report); }));
+  PetscCall(LeastFill(std::move(pattern), factorizations, space, order, &report));
   PetscCall(Tell(A, report));
   if (taken) PetscCallCXX(*taken = report.Taken());
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -194,7 +165,7 @@ PetscErrorCode LeastFillOf(Mat A, CompressedGraph &&graph, Space space, Indices 
 
   PetscFunctionBegin;
   PetscCall(ReadFactorizations(A, &factorizations));
-  PetscCall(WithCublas(A, space, [&] { return OrderGraph(std::move(graph), factorizations, space, order, &report); }));
+  PetscCall(OrderGraph(std::move(graph), factorizations, space, order, &report));
   PetscCall(Tell(A, report));
   PetscCallCXX(*taken = report.Taken());
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -12,6 +12,7 @@
   #include <thread>
   #include <unistd.h>
   #include <vector>
+  #include "device/signals_blocked.hpp"
 
 namespace sparsegpu::ordering
 {
@@ -111,19 +112,15 @@ void Workers::Grow(size_t count)
     const auto  find = [&](const char name[]) { return copy ? dlsym(copy, name) : nullptr; };
     const Metis metis{reinterpret_cast<decltype(Metis::order)>(find("METIS_NodeND")),
                       reinterpret_cast<decltype(Metis::separate)>(find("METIS_ComputeVertexSeparator"))};
-    sigset_t    all, before;
     all_ = !metis.order || !metis.separate;
     if (all_) return;
-    sigfillset(&all); // signals are for the program's threads; METIS raises SIGABRT for itself
-    for (const int own : {SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSEGV}) sigdelset(&all, own);
-    pthread_sigmask(SIG_BLOCK, &all, &before);
+    const SignalsBlocked blocked; // METIS raises SIGABRT for itself
     try {
       std::thread([this, metis] { Work(metis); }).detach();
       count_++;
     } catch (const std::system_error &) { // no more can be had
       all_ = true;
     }
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <system_error>
 #include <thread>
+#include "device/cublas.hpp"
 #include "pc/ordering/cores.hpp"
 #include "pc/ordering/dissection.hpp"
 #include "pc/ordering/matrix.hpp"
@@ -227,6 +228,9 @@ void Search::Dissect(const Library &library, const Indices &number, PetscInt par
   orders_.push_back(std::move(all));
 }
 
+/// Operations from which on factors on a GPU have fronts that need cuBLAS.
+constexpr PetscLogDouble LARGE_FRONTS = 2e9;
+
 /// METIS, or SCOTCH where there is no METIS: its orders are similar, and take longer to find. Not where levels are
 /// good enough to leave minimum degree out: such graphs are grids, whose levels are the better separators.
 PetscErrorCode Search::RunDissection()
@@ -240,6 +244,9 @@ PetscErrorCode Search::RunDissection()
   for (PetscInt c = 0; c < components_ && !levels_alone_; c++)
     if (DissectionPays(c, chains[c])) number[c] = parts++;
   if (parts == 0) PetscFunctionReturn(PETSC_SUCCESS);
+#if defined(SPARSEGPU_HAVE_CUDA)
+  const CublasBeside beside(space_ == Space::Device && Cores() > 1 && Total().flops > LARGE_FRONTS);
+#endif
   for (const LibraryId id : {LibraryId::Metis, LibraryId::Scotch}) {
     const Library &library = GetLibrary(id);
     if (!library.built) continue;
