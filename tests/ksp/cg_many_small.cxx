@@ -1,50 +1,12 @@
 static const char help[] = "KSPMatSolve() of KSPSPARSEGPUCG: many iterations of small systems in one launch.\n\n";
 
-#include "columns.hpp"
+#include "small_columns.hpp"
 #include "spd.hpp"
 
 using namespace testing;
 
 namespace
 {
-constexpr char LAUNCH[] = "many iterations in one launch", BY_STEP[] = "-ksp_sparsegpucg_persistent off";
-
-/// Whether columns of this type are solved so.
-bool Serves(const Columns &s)
-{
-  return !s.on_host && PetscGlobalSize == 1;
-}
-
-/// In one launch where that is possible, with the same bits again; as launches one by one end, and as single solves do.
-/// `apart`: iterations by which the ends of a column may differ.
-PetscErrorCode CompareSmall(const Columns &s, const std::string &what, const std::string &options, PetscInt apart = 0)
-{
-  Together      all, again, steps;
-  const Options set(options);
-  const bool    so = Serves(s);
-
-  PetscFunctionBeginUser;
-  PetscCall(SolveTogether(s, &all));
-  PetscCall(SolveTogether(s, &again));
-  PetscCheck(PetscGlobalRank > 0 || (all.view.find(LAUNCH) != std::string::npos) == so, PETSC_COMM_SELF, PETSC_ERR_PLIB,
-             "%s, %d columns of %s:\n%s", what.c_str(), (int)s.count, s.type.c_str(), all.view.c_str());
-  PetscCall(CheckEqual(all.X, again.X, what));
-  {
-    const Options off(BY_STEP);
-    PetscCall(SolveTogether(s, &steps));
-    PetscCheck(steps.view.find(LAUNCH) == std::string::npos, PETSC_COMM_SELF, PETSC_ERR_PLIB, "off is not heard");
-  }
-  PetscCheck(all.reason == steps.reason && std::abs(all.iterations - steps.iterations) <= apart &&
-                 std::abs(all.total - steps.total) <= apart * s.count,
-             PETSC_COMM_WORLD, PETSC_ERR_PLIB,
-             "%s, %d columns of %s: reason %d, %" PetscInt_FMT " iterations, %" PetscInt_FMT
-             " in all; one by one %d, %" PetscInt_FMT ", %" PetscInt_FMT,
-             what.c_str(), (int)s.count, s.type.c_str(), (int)all.reason, all.iterations, all.total, (int)steps.reason,
-             steps.iterations, steps.total);
-  if (apart == 0) PetscCall(Compare(s, ""));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /// Numbers of columns of each kernel and between; more than the shared memory has room for; matrices that fit in there
 /// and that do not, in other formats; one row; blocks with a few rows.
 PetscErrorCode Same()
@@ -144,7 +106,7 @@ PetscErrorCode Chosen()
       PetscCall(s.Fill());
       if (!Serves(s)) continue;
       PetscCall(SolveTogether(s, &all));
-      PetscCheck((all.view.find(LAUNCH) != std::string::npos && all.view.find(TOGETHER) != std::string::npos) ==
+      PetscCheck((all.view.find(Way.launch) != std::string::npos && all.view.find(TOGETHER) != std::string::npos) ==
                      (system == &matrix),
                  PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s", all.view.c_str());
     }
@@ -154,5 +116,6 @@ PetscErrorCode Chosen()
 
 int main(int argc, char **argv)
 {
+  Way = {"many iterations in one launch", "-ksp_sparsegpucg_persistent off"};
   return Main(argc, argv, help, {{"same", Same}, {"leaving", Leaving}, {"long", Long}, {"chosen", Chosen}});
 }

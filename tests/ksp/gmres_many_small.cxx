@@ -1,49 +1,12 @@
 static const char help[] = "KSPMatSolve() of KSPSPARSEGPUGMRES: whole cycles of small systems in one launch.\n\n";
 
-#include "columns.hpp"
 #include "nonsymmetric.hpp"
+#include "small_columns.hpp"
 
 using namespace testing;
 
 namespace
 {
-constexpr char LAUNCH[] = "whole cycles in one launch on the GPU", BY_STEP[] = "-ksp_sparsegpugmres_persistent off";
-
-/// Whether columns of this type are solved so.
-bool Serves(const Columns &s)
-{
-  return !s.on_host && PetscGlobalSize == 1;
-}
-
-/// In one launch where that is possible, with the same bits again; as launches one by one end, and as single solves do.
-/// `apart`: iterations by which the ends of a column may differ.
-PetscErrorCode CompareSmall(const Columns &s, const std::string &what, const std::string &options, PetscInt apart = 0)
-{
-  Together      all, again, steps;
-  const Options set(options);
-
-  PetscFunctionBeginUser;
-  PetscCall(SolveTogether(s, &all));
-  PetscCall(SolveTogether(s, &again));
-  PetscCheck(PetscGlobalRank > 0 || (all.view.find(LAUNCH) != std::string::npos) == Serves(s), PETSC_COMM_SELF,
-             PETSC_ERR_PLIB, "%s, %d columns of %s:\n%s", what.c_str(), (int)s.count, s.type.c_str(), all.view.c_str());
-  PetscCall(CheckEqual(all.X, again.X, what));
-  {
-    const Options off(BY_STEP);
-    PetscCall(SolveTogether(s, &steps));
-    PetscCheck(steps.view.find(LAUNCH) == std::string::npos, PETSC_COMM_SELF, PETSC_ERR_PLIB, "off is not heard");
-  }
-  PetscCheck(all.reason == steps.reason && std::abs(all.iterations - steps.iterations) <= apart &&
-                 std::abs(all.total - steps.total) <= apart * s.count,
-             PETSC_COMM_WORLD, PETSC_ERR_PLIB,
-             "%s, %d columns of %s: reason %d, %" PetscInt_FMT " iterations, %" PetscInt_FMT
-             " in all; one by one %d, %" PetscInt_FMT ", %" PetscInt_FMT,
-             what.c_str(), (int)s.count, s.type.c_str(), (int)all.reason, all.iterations, all.total, (int)steps.reason,
-             steps.iterations, steps.total);
-  if (apart == 0) PetscCall(Compare(s, ""));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /// Numbers of columns that are solved at a time, and more; both sides, restarts, limits, a guess, one row.
 PetscErrorCode Same()
 {
@@ -125,5 +88,6 @@ PetscErrorCode Long()
 int main(int argc, char **argv)
 {
   Solver = {KSPSPARSEGPUGMRES, KSPGMRES, "-ksp_sparsegpugmres_together"};
+  Way    = {"whole cycles in one launch on the GPU", "-ksp_sparsegpugmres_persistent off"};
   return Main(argc, argv, help, {{"same", Same}, {"leaving", Leaving}, {"long", Long}});
 }
