@@ -134,7 +134,6 @@ PetscErrorCode Fresh::Destroy()
 
 PetscErrorCode TimePetsc(Mat host, const std::string &solver, const Settings &settings, Times *times)
 {
-  const PetscInt      runs = settings.runs;
   std::vector<double> all, refactor, solve;
   double              seconds;
   MatInfo             info;
@@ -152,7 +151,7 @@ PetscErrorCode TimePetsc(Mat host, const std::string &solver, const Settings &se
     all.push_back(s.first);
   }
   times->first = Median(all);
-  for (PetscInt k = 0; k < runs && (k == 0 || times->first < settings.most / 4); k++) {
+  for (PetscInt k = 0; k < settings.runs && (k == 0 || times->first < settings.most / 4); k++) {
     PetscCall(MatScale(s.A, scale)); // new values
     PetscCall(VecScale(s.b, scale));
     scale = 1 / scale;

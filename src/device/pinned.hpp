@@ -1,6 +1,7 @@
 /// Host memory that the device writes to directly, or that copies need not be staged through; freed with its owner.
 #pragma once
 
+#include <cstring>
 #include "device/device.hpp"
 
 namespace sparsegpu
@@ -22,6 +23,15 @@ public:
     PetscCall(Free());
     PetscCall(DeviceAllocatePinned(bytes, &data_));
     bytes_ = bytes;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  /// The same, of zeros where it grows.
+  PetscErrorCode ReserveZeros(size_t bytes)
+  {
+    PetscFunctionBegin;
+    if (bytes <= bytes_) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(Reserve(bytes));
+    if (data_) memset(data_, 0, bytes);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscErrorCode Free()

@@ -11,12 +11,8 @@ namespace
 /// and that do not, in other formats; one row; blocks with a few rows.
 PetscErrorCode Same()
 {
-  struct Case {
-    Problem               problem;
-    std::string           format, options;
-    std::vector<PetscInt> counts;
-  };
-  const std::vector<Case> cases = {
+  PetscFunctionBeginUser;
+  PetscCall(CompareSmall({
       {spd::Diffusion(5, 50, 50, 1, false), "auto", "-pc_type jacobi -ksp_rtol 1e-6", {2, 3, 8, 32}},
       {spd::Diffusion(5, 50, 50, 1, true), "dia", "-pc_type jacobi -ksp_norm_type unpreconditioned", {4, 5, 17}},
       {spd::Diffusion(5, 250, 250, 1, true), "auto", "-pc_type jacobi -ksp_norm_type natural -ksp_rtol 1e-2", {33}},
@@ -26,22 +22,7 @@ PetscErrorCode Same()
       {conformance::Builder("1 x 1", 1, 1).Add(0, 0, 4), "csr", "-pc_type none", {2, 16}},
       {spd::Diffusion(5, 60, 61, 1, true), "auto", "-pc_type jacobi -ksp_norm_type none -ksp_max_it 40", {12}},
       {spd::Diffusion(5, 60, 61, 1, true), "auto", "-pc_type jacobi -ksp_rtol 1e-30 -ksp_max_it 33", {8}},
-  };
-
-  PetscFunctionBeginUser;
-  for (const Case &c : cases) {
-    System matrix;
-    PetscCall(matrix.Create(c.problem, c.format.c_str()));
-    for (const std::string &type : DenseTypes())
-      for (PetscInt count : c.counts) {
-        Columns s;
-        PetscCall(s.Create(matrix.A, count, type));
-        PetscCall(s.Fill());
-        PetscCall(CompareSmall(s, c.problem.name, c.options));
-        PetscCall(s.Guess((PetscReal)0.5));
-        PetscCall(CompareSmall(s, c.problem.name + " with a guess", c.options));
-      }
-  }
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

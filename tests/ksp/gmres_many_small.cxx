@@ -10,36 +10,27 @@ namespace
 /// Numbers of columns that are solved at a time, and more; both sides, restarts, limits, a guess, one row.
 PetscErrorCode Same()
 {
-  struct Case {
-    Problem               problem;
-    std::string           options;
-    std::vector<PetscInt> counts;
-  };
-  const std::vector<Case> cases = {
-      {nonsymmetric::Convection(5, 50, 50, 1, 0.2, true), "-pc_type jacobi -ksp_rtol 1e-6", {2, 8, 33}},
-      {nonsymmetric::Convection(5, 50, 50, 1, 0.2, true), "-pc_type jacobi -ksp_pc_side right -ksp_rtol 1e-6", {5}},
+  PetscFunctionBeginUser;
+  PetscCall(CompareSmall({
+      {nonsymmetric::Convection(5, 50, 50, 1, 0.2, true), nullptr, "-pc_type jacobi -ksp_rtol 1e-6", {2, 8, 33}},
+      {nonsymmetric::Convection(5, 50, 50, 1, 0.2, true),
+       nullptr,
+       "-pc_type jacobi -ksp_pc_side right -ksp_rtol 1e-6",
+       {5}},
       {nonsymmetric::Convection(7, 20, 21, 22, 0.1, false),
+       nullptr,
        "-pc_type none -ksp_gmres_restart 7 -ksp_rtol 1e-4",
        {3, 6}},
-      {nonsymmetric::Convection(5, 60, 61, 1, 0.3, true), "-pc_type jacobi -ksp_norm_type none -ksp_max_it 40", {12}},
-      {nonsymmetric::Convection(5, 60, 61, 1, 0.3, true), "-pc_type jacobi -ksp_rtol 1e-30 -ksp_max_it 33", {8}},
-      {conformance::Builder("1 x 1", 1, 1).Add(0, 0, 4), "-pc_type none", {2, 16}},
-  };
-
-  PetscFunctionBeginUser;
-  for (const Case &c : cases) {
-    System matrix;
-    PetscCall(matrix.Create(c.problem));
-    for (const std::string &type : DenseTypes())
-      for (PetscInt count : c.counts) {
-        Columns s;
-        PetscCall(s.Create(matrix.A, count, type));
-        PetscCall(s.Fill());
-        PetscCall(CompareSmall(s, c.problem.name, c.options));
-        PetscCall(s.Guess((PetscReal)0.5));
-        PetscCall(CompareSmall(s, c.problem.name + " with a guess", c.options));
-      }
-  }
+      {nonsymmetric::Convection(5, 60, 61, 1, 0.3, true),
+       nullptr,
+       "-pc_type jacobi -ksp_norm_type none -ksp_max_it 40",
+       {12}},
+      {nonsymmetric::Convection(5, 60, 61, 1, 0.3, true),
+       nullptr,
+       "-pc_type jacobi -ksp_rtol 1e-30 -ksp_max_it 33",
+       {8}},
+      {conformance::Builder("1 x 1", 1, 1).Add(0, 0, 4), nullptr, "-pc_type none", {2, 16}},
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -48,4 +48,30 @@ inline PetscErrorCode CompareSmall(const Columns &s, const std::string &what, co
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+struct SmallCase {
+  Problem               problem;
+  const char           *format; ///< null: any
+  std::string           options;
+  std::vector<PetscInt> counts; ///< of columns
+};
+/// Each case from zero and from a guess.
+inline PetscErrorCode CompareSmall(const std::vector<SmallCase> &cases)
+{
+  PetscFunctionBeginUser;
+  for (const SmallCase &c : cases) {
+    System matrix;
+    PetscCall(matrix.Create(c.problem, c.format));
+    for (const std::string &type : DenseTypes())
+      for (PetscInt count : c.counts) {
+        Columns s;
+        PetscCall(s.Create(matrix.A, count, type));
+        PetscCall(s.Fill());
+        PetscCall(CompareSmall(s, c.problem.name, c.options));
+        PetscCall(s.Guess((PetscReal)0.5));
+        PetscCall(CompareSmall(s, c.problem.name + " with a guess", c.options));
+      }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 } // namespace testing

@@ -25,16 +25,12 @@ PetscErrorCode BlockSolve::ReserveBlock()
 PetscErrorCode BlockSolve::SetControl(PetscInt k)
 {
   PetscFunctionBegin;
-  block_.number      = static_cast<int>(k);
-  block_.round       = records_.Round(k);
-  block_.records     = records_.Of(k);
-  block_.varies      = control_.varies;
-  block_.norm        = norm_;
-  block_.tested_from = TestedFrom();
-  for (int c = 0; c < v_.count; c++) {
-    block_.converged[c] = columns_[v_.column[c]].test.converged;
-    block_.diverged[c]  = columns_[v_.column[c]].test.diverged;
-  }
+  block_.number  = static_cast<int>(k);
+  block_.round   = records_.Round(k);
+  block_.records = records_.Of(k);
+  block_.varies  = control_.varies;
+  block_.norm    = norm_;
+  SetTests(&block_);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,6 +1,7 @@
 /// The passes for several right-hand sides: block row y of a grid has slot y.
 #include "ksp/cg/many.hpp"
 #include <climits>
+#include "ksp/cg/many.cuh"
 #include "ksp/common/passes.cuh"
 
 namespace sparsegpu::cg
@@ -24,12 +25,6 @@ __device__ __forceinline__ PetscReal *slot_partial(const ManyControl &c)
 __device__ __forceinline__ PetscReal *slot_dots(const ManyControl &c)
 {
   return c.dots + DOTS * blockIdx.y;
-}
-
-/// The norm that c.norm asks for, from (r, z) and the sum of squares.
-__device__ __forceinline__ PetscReal norm_of(const ManyControl &c, PetscReal rho, PetscReal square)
-{
-  return SquareRoot(c.norm != Norm::Natural ? square : rho < 0 ? -rho : rho);
 }
 
 static __global__ void clear_kernel(ManyControl c)
@@ -137,12 +132,11 @@ static __global__ void __launch_bounds__(PASS_THREADS) update_kernel(ManyArrays 
     sums[1] += part.square;
   });
   close_pass(sums, slot_partial(c), &state->arrived, [&] {
-    const PetscReal norm   = norm_of(c, sums[0], sums[1]);
-    const bool      tested = c.number + 1 >= c.tested_from;
-    const bool stops = !Finite(norm) || (tested && (norm <= c.converged[blockIdx.y] || norm >= c.diverged[blockIdx.y]));
-    state->rho       = sums[0];
-    state->before    = before.rho;
-    state->curvature = slot_dots(c)[0];
+    const PetscReal norm  = norm_of(c, sums[0], sums[1]);
+    const bool      stops = stops_by(c, static_cast<int>(blockIdx.y), c.number, norm);
+    state->rho            = sums[0];
+    state->before         = before.rho;
+    state->curvature      = slot_dots(c)[0];
     if (stops) state->stopped_at = c.number;
     write_record(c, norm, stops ? STOPS : GOES_ON);
   });

@@ -70,15 +70,15 @@ protected: // of BlockSolve, too
   /// Whether norms are those of preconditioned residuals.
   bool OfZ() const { return norm_ == Norm::Preconditioned || norm_ == Norm::Natural; }
 
-  int            TestedFrom() const;
-  void           SetTests();
-  PetscErrorCode ReserveOnDevice();
-  PetscErrorCode StartOnDevice(bool product);
-  PetscErrorCode LaunchOnDevice(PetscInt k);
-  PetscErrorCode LaunchAroundOnDevice(PetscInt k);
-  PetscErrorCode PreconditionOnDevice(PetscInt k);
-  PetscErrorCode MultiplyOnDevice(const Scalar *from, PetscInt ld, bool dot);
-  PetscErrorCode MoveOnDevice(int from, int to);
+  int                           TestedFrom() const;
+  template <class Control> void SetTests(Control *control) const;
+  PetscErrorCode                ReserveOnDevice();
+  PetscErrorCode                StartOnDevice(bool product);
+  PetscErrorCode                LaunchOnDevice(PetscInt k);
+  PetscErrorCode                LaunchAroundOnDevice(PetscInt k);
+  PetscErrorCode                PreconditionOnDevice(PetscInt k);
+  PetscErrorCode                MultiplyOnDevice(const Scalar *from, PetscInt ld, bool dot);
+  PetscErrorCode                MoveOnDevice(int from, int to);
 
   KSP                 ksp_ = nullptr;
   Mat                 A_ = nullptr, B_ = nullptr, X_ = nullptr; ///< borrowed
@@ -110,6 +110,16 @@ protected: // of BlockSolve, too
   ManySmall    small_;
   bool         in_launch_ = false; ///< records are those of small_
 };
+
+/// What the device tests the norms of all slots with, in a ManyControl or a BlockControl.
+template <class Control> void ManySolve::SetTests(Control *control) const
+{
+  control->tested_from = TestedFrom();
+  for (int c = 0; c < v_.count; c++) {
+    control->converged[c] = columns_[v_.column[c]].test.converged;
+    control->diverged[c]  = columns_[v_.column[c]].test.diverged;
+  }
+}
 
 /// KSPMatSolve() of sparsegpucg; other systems column by column.
 PetscErrorCode KSPMatSolve_SparseGPUCG(KSP ksp, Mat B, Mat X);

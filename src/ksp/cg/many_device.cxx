@@ -93,16 +93,6 @@ int ManySolve::TestedFrom() const
   return static_cast<int>(std::min<PetscInt>(columns_[v_.column[0]].test.from, INT_MAX / 2) - base_);
 }
 
-/// What the device tests the norms of all slots with.
-void ManySolve::SetTests()
-{
-  control_.tested_from = TestedFrom();
-  for (int c = 0; c < v_.count; c++) {
-    control_.converged[c] = columns_[v_.column[c]].test.converged;
-    control_.diverged[c]  = columns_[v_.column[c]].test.diverged;
-  }
-}
-
 /// Launches of many iterations each until all columns have ended, or the device has no room for them.
 PetscErrorCode ManySolve::IterateSmall(PetscInt *finished)
 {
@@ -110,7 +100,7 @@ PetscErrorCode ManySolve::IterateSmall(PetscInt *finished)
   while (left_ > 0) {
     bool ends = false;
     PetscCall(LeaveSlots());
-    SetTests();
+    SetTests(&control_);
     control_.number = static_cast<int>(*finished);
     PetscCall(small_.Launch(v_, last_ - base_, &control_));
     if (!small_.active()) break;
@@ -132,7 +122,7 @@ PetscErrorCode ManySolve::LaunchOnDevice(PetscInt k)
   control_.number  = static_cast<int>(k);
   control_.round   = records_.Round(k);
   control_.records = records_.Of(k);
-  SetTests();
+  SetTests(&control_);
   PetscCall(MultiplyOnDevice(v_.p, v_.ld, true));
 #if defined(SPARSEGPU_HAVE_CUDA)
   Stream stream;

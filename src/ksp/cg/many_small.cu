@@ -1,6 +1,7 @@
 /// One cooperative kernel runs many iterations of all columns; see many_small.hpp for the division of the work.
 #include <cooperative_groups.h>
 #include <climits>
+#include "ksp/cg/many.cuh"
 #include "ksp/cg/many_small.hpp"
 #include "ksp/common/passes.cuh"
 #include "ksp/common/small_rows.cuh"
@@ -8,8 +9,6 @@
 
 namespace sparsegpu::cg
 {
-
-constexpr int SMALL_WARPS = SMALL_THREADS / 32;
 
 /// The vectors of a block's rows, in shared memory.
 struct ManyVectors {
@@ -150,13 +149,6 @@ template <int width> __device__ __forceinline__ void many_update(const ManyVecto
   });
 }
 
-/// Whether a column's solve ends with this norm.
-__device__ __forceinline__ bool many_stops(const ManyControl &control, int c, PetscInt k, PetscReal norm)
-{
-  const bool tested = k + 1 >= control.tested_from;
-  return !Finite(norm) || (tested && (norm <= control.converged[c] || norm >= control.diverged[c]));
-}
-
 /// What all blocks exchange is written before one barrier and read before the next.
 template <int width> static __global__ void __launch_bounds__(SMALL_THREADS, 1)
     many_small_kernel(SmallShape shape, ManySmallWork work, ManyControl control)
@@ -196,9 +188,8 @@ template <int width> static __global__ void __launch_bounds__(SMALL_THREADS, 1)
       column_sums<width>(work.sums, whole_sums, sums);
     }
     if (alive) {
-      const PetscReal square = control.norm != Norm::Natural ? sums[1] : sums[0] < 0 ? -sums[0] : sums[0];
-      const PetscReal norm   = SquareRoot(square);
-      const bool      stops  = many_stops(control, c, k, norm);
+      const PetscReal norm  = norm_of(control, sums[0], sums[1]);
+      const bool      stops = stops_by(control, c, k, norm);
       tell<width>(records, c, norm, stops ? STOPS : GOES_ON, control.round);
       state.before    = state.rho;
       state.curvature = dots[0];

@@ -1,6 +1,5 @@
 /// The host's side of many iterations for several right-hand sides in one launch.
 #include "ksp/cg/many_small.hpp"
-#include <cstring>
 #include "petsc/compat.hpp"
 #include "petsc/may_lack_memory.hpp"
 
@@ -77,11 +76,7 @@ PetscErrorCode ManySmall::Reserve(int width)
     if (pass == 0) PetscCall(scratch_.Reserve(used));
     base = static_cast<char *>(scratch_.data());
   }
-  if (!records_.data()) {
-    PetscCall(records_.Reserve(BYTES));
-    memset(records_.data(), 0, BYTES); // rounds begin at 1
-    round_ = 0;
-  }
+  PetscCall(records_.ReserveZeros(BYTES)); // rounds begin at 1
   work_.records = static_cast<Record *>(records_.data());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

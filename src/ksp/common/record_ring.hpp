@@ -2,7 +2,6 @@
 /// side, and so has the beginning of a solve, as of iteration -1.
 #pragma once
 
-#include <cstring>
 #include "device/pinned.hpp"
 #include "device/record.hpp"
 
@@ -19,9 +18,7 @@ public:
   {
     PetscFunctionBegin;
     width_ = width;
-    if (memory_.data()) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(memory_.Reserve(RECORDS * width * sizeof(Record)));
-    if (memory_.data()) memset(memory_.data(), 0, RECORDS * width * sizeof(Record)); // rounds begin at 1
+    PetscCall(memory_.ReserveZeros(RECORDS * width * sizeof(Record))); // rounds begin at 1
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscErrorCode Free()

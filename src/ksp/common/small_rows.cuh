@@ -11,7 +11,7 @@
 namespace sparsegpu::ksp
 {
 
-constexpr int SMALL_THREADS = 512;
+constexpr int SMALL_THREADS = 512, SMALL_WARPS = SMALL_THREADS / 32;
 
 struct SmallMatrix {
   const PetscInt *i; ///< [count + 1] from 0

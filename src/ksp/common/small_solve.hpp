@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cstring>
 #include "device/pinned.hpp"
 #include "device/record.hpp"
 #include "ksp/common/converged.hpp"
@@ -90,8 +89,7 @@ template <class Method> PetscErrorCode SmallSolve<Method>::Begin([[maybe_unused]
 
 template <class Method> PetscErrorCode SmallSolve<Method>::Reserve()
 {
-  constexpr size_t BYTES = SMALL_RECORDS * sizeof(typename Method::Entry);
-  char            *base  = nullptr;
+  char *base = nullptr;
 
   PetscFunctionBegin;
   for (int pass = 0; pass < 2; pass++) { // how much, then where
@@ -100,11 +98,7 @@ template <class Method> PetscErrorCode SmallSolve<Method>::Reserve()
     if (pass == 0) PetscCall(scratch_.Reserve(used));
     base = static_cast<char *>(scratch_.data());
   }
-  if (!records_.data()) {
-    PetscCall(records_.Reserve(BYTES));
-    memset(records_.data(), 0, BYTES); // rounds begin at 1
-    round_ = 0;
-  }
+  PetscCall(records_.ReserveZeros(SMALL_RECORDS * sizeof(typename Method::Entry))); // rounds begin at 1
   work_.records = static_cast<typename Method::Entry *>(records_.data());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

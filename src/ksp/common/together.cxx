@@ -65,7 +65,6 @@ PetscErrorCode AdmitMatrix(PC pc, Mat B, Mat X, const Togetherness &asked, Toget
   PetscBool  ours, b_host, x_host, taken = PETSC_TRUE;
   bool       b_there, x_there;
   PetscInt   rows, columns;
-  MatInfo    info;
 
   PetscFunctionBegin;
   *admitted = false;
@@ -79,13 +78,13 @@ PetscErrorCode AdmitMatrix(PC pc, Mat B, Mat X, const Togetherness &asked, Toget
   place->space = x_there ? Space::Device : Space::Host;
   // products on the device with what lies on the host are for KSPSolve(), which copies once
   if (alone) {
-    Format *format;
-    PetscCall(FormatForSolve(place->A, place->space, &format));
+    Format  *format;
+    PetscInt nonzeros = 0;
+    PetscCall(FormatForSolve(place->A, place->space, &format, &nonzeros));
     if (x_there && place->outside) PetscCall(TakesDeviceColumns(pc, &taken));
     // with a diagonal the product is all that columns may share, and the launches of small systems
-    PetscCall(MatGetInfo(place->A, MAT_LOCAL, &info));
     place->gains     = asked.mode == SmallMode::On || place->outside || !format || format->GainsByColumns();
-    const bool small = x_there && IsSmall(asked.small, rows, static_cast<PetscInt>(info.nz_used), SMALL_NONZEROS);
+    const bool small = x_there && IsSmall(asked.small, rows, nonzeros, SMALL_NONZEROS);
     *admitted        = (format != nullptr) == x_there && taken && (place->gains || small);
     if (*admitted && !x_there) PetscCall(PaysOnHost(asked, *place, rows, columns, admitted));
   } else {

@@ -71,12 +71,6 @@ struct ManyPipelines {
     p.tested_from = tested_from[column];
     return p;
   }
-
-private:
-  template <class T> SPARSEGPU_HD static void Shift(T **array, size_t bytes)
-  {
-    *array = reinterpret_cast<T *>(reinterpret_cast<char *>(*array) + bytes);
-  }
 };
 /// Cycles that end: their slots, and the steps that their corrections are made of.
 struct ManyEnds {
@@ -212,7 +206,6 @@ private:
   DeviceMemory  scratch_, gather_;
   PetscReal    *squares_ = nullptr; ///< [MANY] on the device
   PinnedMemory  records_;           ///< [most_ * stride]
-  size_t        record_bytes_ = 0;  ///< of records_
   SmallCycles   small_;
 };
 

@@ -144,7 +144,6 @@ PetscErrorCode ManySolve::Free()
   PetscCall(scratch_.Free());
   PetscCall(gather_.Free());
   PetscCall(records_.Free());
-  record_bytes_ = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

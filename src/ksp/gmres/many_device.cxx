@@ -1,6 +1,5 @@
 /// Cycles of several right-hand sides on the device of one process: launches, and the memory of the pipelines.
 #include <algorithm>
-#include <cstring>
 #include "ksp/common/versions.hpp"
 #include "ksp/gmres/gmres.hpp"
 #include "petsc/may_lack_memory.hpp"
@@ -54,11 +53,8 @@ PetscErrorCode ManySolve::ReserveOnDevice()
     base = static_cast<char *>(scratch_.data());
   }
   squares_ = reinterpret_cast<PetscReal *>(base + pipelines_.bytes * static_cast<size_t>(most_));
-  if (record_bytes_ < records) { // rounds begin at 1 and never repeat: kernels of a solve before may still be under way
-    PetscCall(records_.Reserve(records));
-    memset(records_.data(), 0, records);
-    record_bytes_ = records;
-  }
+  // rounds begin at 1 and never repeat: kernels of a solve before may still be under way
+  PetscCall(records_.ReserveZeros(records));
   p->records = static_cast<Record *>(records_.data());
   p->twice   = true;
   PetscFunctionReturn(PETSC_SUCCESS);

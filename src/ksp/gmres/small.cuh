@@ -7,8 +7,6 @@
 namespace sparsegpu::gmres
 {
 
-constexpr int SMALL_WARPS = SMALL_THREADS / 32;
-
 /// A block's own rows and where their data is.
 struct SmallRows {
   PetscInt    first, count; ///< of the whole matrix; none in the scalar block

@@ -1,6 +1,5 @@
 /// Which solves run in small.cu, their memory, and the host's side of a launch.
 #include <algorithm>
-#include <cstring>
 #include "ksp/common/converged.hpp"
 #include "ksp/gmres/gmres.hpp"
 
@@ -13,7 +12,6 @@ PetscErrorCode SmallCycles::Free()
   active_ = false;
   PetscCall(device_.Free());
   PetscCall(pinned_.Free());
-  record_bytes_ = 0;
   matrix_.Free();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -33,13 +31,16 @@ PetscErrorCode SmallCycles::Begin(KSP ksp, const DeviceSystem &system, PetscInt 
   if (rows == 0 || !IsSmall(mode, rows, system.nonzeros(), SMALL_NONZEROS)) PetscFunctionReturn(PETSC_SUCCESS);
   const PetscReal mean = static_cast<PetscReal>(system.nonzeros()) / rows;
   const auto      plan = [&](PetscInt groups) { return SmallPlan_CUDA(rows, mean, steps, groups, &shape_, &fits); };
-  PetscInt        most = std::min<PetscInt>(columns, MANY);
-  PetscCall(plan(std::min<PetscInt>(most, 2))); // the fewest
+  const PetscInt  few  = std::min<PetscInt>(columns, 2);
+  PetscCall(plan(few));
   if (!fits) PetscFunctionReturn(PETSC_SUCCESS);
-  for (fits = most == 1; !fits; most -= !fits) PetscCall(plan(most));
-  const PetscInt launches = (columns - 1) / most + 1;
-  PetscCall(plan((columns - 1) / launches + 1)); // launches of even sizes
-  if (!fits) PetscFunctionReturn(PETSC_SUCCESS);
+  if (columns > few) {
+    PetscInt most = std::min<PetscInt>(columns, MANY);
+    for (fits = false; !fits; most -= !fits) PetscCall(plan(most)); // down to those few
+    const PetscInt launches = (columns - 1) / most + 1;
+    PetscCall(plan((columns - 1) / launches + 1)); // of even sizes
+    if (!fits) PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(matrix_.Take(system, &system_.A));
   if (system_.A.chunks > 0) PetscFunctionReturn(PETSC_SUCCESS); // a row that is too long for the threads of one
   work_.recorded      = columns == 1 ? SMALL_RECORDS : std::max(FEWER, steps + 2);
@@ -65,11 +66,7 @@ PetscErrorCode SmallCycles::Begin(KSP ksp, const DeviceSystem &system, PetscInt 
     if (pass == 0) PetscCall(device_.Reserve(used));
     base = static_cast<char *>(device_.data());
   }
-  if (record_bytes_ < bytes) {
-    PetscCall(pinned_.Reserve(bytes));
-    memset(pinned_.data(), 0, bytes); // rounds begin at 1 and never repeat
-    record_bytes_ = bytes;
-  }
+  PetscCall(pinned_.ReserveZeros(bytes)); // rounds begin at 1 and never repeat
   work_.records = static_cast<Record *>(pinned_.data());
   active_       = true;
 #endif

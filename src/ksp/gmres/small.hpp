@@ -8,11 +8,11 @@
 /// the scalar work at the same time.
 #pragma once
 
-#include "ksp/common/device_system.hpp"
 #include "device/pinned.hpp"
 #include "device/record.hpp"
-#include "ksp/common/small_matrix.hpp"
+#include "ksp/common/device_system.hpp"
 #include "ksp/common/small_groups.hpp"
+#include "ksp/common/small_matrix.hpp"
 #include "ksp/common/small_mode.hpp"
 #include "ksp/common/together.hpp"
 #include "ksp/gmres/dense.hpp"
@@ -52,6 +52,12 @@ struct SmallShape {
   size_t   for_basis; ///< of these, before A's part
 };
 
+/// *array moves by so many bytes.
+template <class T> SPARSEGPU_HD void Shift(T **array, size_t bytes)
+{
+  *array = reinterpret_cast<T *>(reinterpret_cast<char *>(*array) + bytes);
+}
+
 struct SmallWork {
   Dense       V;          ///< [steps + 1 columns] column 0, of norm 1, starts the first cycle; where !shared, all
   size_t      between;    ///< from an entry of V to that of the next group
@@ -79,12 +85,6 @@ struct SmallWork {
     Shift(&own.state, at);
     own.records += static_cast<size_t>(recorded) * static_cast<size_t>(group);
     return own;
-  }
-
-private:
-  template <class T> SPARSEGPU_HD static void Shift(T **array, size_t bytes)
-  {
-    *array = reinterpret_cast<T *>(reinterpret_cast<char *>(*array) + bytes);
   }
 };
 
@@ -150,7 +150,6 @@ private:
   PetscLogDouble  nonzeros_           = 0;
   int             round_              = 0;
   PetscInt        records_read_[MANY] = {};
-  size_t          record_bytes_       = 0;
   SmallMatrixCopy matrix_;
   DeviceMemory    device_;
   PinnedMemory    pinned_;
