@@ -15,7 +15,7 @@ JOINED = [
     "device/staging.cu",
     "pc/ordering/dissection.cxx",
     "pc/ordering/in_parts.hpp",
-    "pc/ordering/search.cxx",
+    "pc/ordering/search_fast.cxx",
 ]
 # Rule: what no line may have, but for the files named.
 RULES = {

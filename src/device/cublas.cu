@@ -131,18 +131,21 @@ template <class Call> PetscErrorCode InParts(bool transposed, PetscInt m, PetscI
 /// end of the program, which may come meanwhile.
 static std::thread *opening = nullptr;
 
-CublasBeside::CublasBeside(bool wanted)
+CublasBeside::CublasBeside(bool possible)
 {
-  int device;
-
-  if (!wanted || opening || cublas.tried) return;
-  if (cudaGetDevice(&device) != cudaSuccess) {
+  if (!possible || opening || cublas.tried) return;
+  if (cudaGetDevice(&device_) != cudaSuccess) {
     (void)cudaGetLastError();
-    return;
+    device_ = -1;
   }
+}
+
+void CublasBeside::Begin()
+{
+  if (device_ < 0) return;
   const SignalsBlocked blocked;
   try {
-    opening = new std::thread(OpenOn, device);
+    opening = new std::thread(OpenOn, device_);
     begun_  = true;
   } catch (const std::exception &) { // no thread is left: it is opened when it is needed
   }

@@ -10,18 +10,21 @@ namespace sparsegpu
 /// Whether cuBLAS can be loaded, and has the memory that it takes. The first call loads it. Where memory lacked it is
 /// not found any more, so that what is computed does not depend on when; unless `again`.
 PetscErrorCode CublasFound(bool *found, bool again = false);
-/// While this lives a thread loads cuBLAS, makes its handle and forms a product, if that is `wanted` and nobody has
-/// done so before: it takes about a tenth of a second. No other function of this header may be called meanwhile.
+/// From Begin() to the end of this a thread loads cuBLAS, makes its handle and forms a product, if nobody has done so
+/// before: it takes about a tenth of a second. No other function of this header may be called meanwhile.
 class CublasBeside
 {
 public:
-  explicit CublasBeside(bool wanted);
+  /// `possible`: whether Begin() may be called; the thread then works on the device that is the caller's now.
+  explicit CublasBeside(bool possible);
+  void Begin(); ///< in any thread, once
   CublasBeside(const CublasBeside &)            = delete;
   CublasBeside &operator=(const CublasBeside &) = delete;
   ~CublasBeside(); ///< waits for the thread
 
 private:
-  bool begun_ = false;
+  int  device_ = -1; ///< -1: none
+  bool begun_  = false;
 };
 /// Takes the memory that large products of real numbers of single precision need to be formed by tensor cores, as three
 /// products of TF32 numbers ("3xTF32", split_short.cuh): 64 MB, until the end. Without it they are ordinary ones. Where

@@ -6,6 +6,7 @@ static const char help[] =
 #include "pc/ordering/dissection.hpp"
 #include "pc/ordering/graph.hpp"
 #include "pc/ordering/leastfill.hpp"
+#include "pc/ordering/search.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -20,6 +21,7 @@ using sparsegpu::ordering::LeastFillReport;
 using sparsegpu::ordering::LIBRARIES;
 using sparsegpu::ordering::Library;
 using sparsegpu::ordering::LibraryId;
+using sparsegpu::ordering::Search;
 using sparsegpu::ordering::WeightedGraph;
 using sparsegpu::symbolic::NodeFlops;
 
@@ -149,6 +151,43 @@ static PetscErrorCode Levels()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// With many cores METIS begins before it is known whether its order pays: the same order as with few, whether it is
+/// taken or dropped, also where a few nodes are components of their own.
+static PetscErrorCode Cores()
+{
+  Graph           g          = Grid("grid", 60, 3);
+  const PetscInt  components = 3, apart = components - 1;
+  const PetscReal fast = 0, some = 1, all = ALL_OF_THEM;
+  bool            taken = false, dropped = false;
+
+  PetscFunctionBeginUser;
+  g.pattern.n += apart;
+  for (PetscInt k = 0; k < apart; ++k) g.pattern.i.push_back(g.pattern.i.back());
+  const WeightedGraph graph = Weighted(g, 1);
+  Indices             component;
+  PetscCheck(sparsegpu::ordering::FindComponents(g.pattern, &component) == components, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "The grid falls apart");
+  for (const PetscReal factorizations : {fast, some, all}) {
+    Indices expected;
+    for (const int cores : {1, 2, 8, 40}) {
+      Search search(graph, component, components, factorizations, Space::Device, cores);
+      PetscCall(search.Run());
+      const Indices order = search.Order();
+      PetscCall(CheckPermutation("search on cores", g.pattern.n, order));
+      if (cores == 1) expected = order;
+      PetscCheck(order == expected, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%g factorizations: another order on %d cores",
+                 (double)factorizations, cores);
+      if (cores < 8 || factorizations <= fast) continue;
+      const bool used = search.Candidates().back().name == std::string(GetLibrary(LibraryId::Metis).type);
+      taken           = taken || used;
+      dropped         = dropped || !used;
+    }
+  }
+  PetscCheck(dropped && (taken || !GetLibrary(LibraryId::Metis).built), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "METIS was %s each time", taken ? "tried" : "not tried");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// As ordering types of PETSc, but those that PETSc has itself: of every square matrix of the conformance suite.
 static PetscErrorCode Types()
 {
@@ -228,6 +267,7 @@ int main(int argc, char **argv)
                {"least", Least},
                {"bounds", Bounds},
                {"levels", Levels},
+               {"cores", Cores},
                {"types", Types},
                {"random", Random},
                {"bad_option", BadOption}});

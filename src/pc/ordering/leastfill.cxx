@@ -4,6 +4,7 @@
 #include <numeric>
 #include <petsc/private/matimpl.h>
 #include "pc/factor/rows.hpp"
+#include "pc/ordering/cores.hpp"
 #include "pc/ordering/graph.hpp"
 #include "pc/ordering/matrix.hpp"
 #include "pc/ordering/search.hpp"
@@ -91,7 +92,8 @@ PetscErrorCode OrderGraph(CompressedGraph C, PetscReal factorizations, Space spa
   report->dense = static_cast<PetscInt>(dense.size());
   report->nodes = rest.graph.pattern.n + report->dense;
   PetscCallCXX(report->components = FindComponents(rest.graph.pattern, &component));
-  PetscCallCXX(search = std::make_unique<Search>(rest.graph, component, report->components, factorizations, space));
+  PetscCallCXX(search =
+                   std::make_unique<Search>(rest.graph, component, report->components, factorizations, space, Cores()));
   PetscCall(search->Run());
   order->clear();
   PetscCallCXX(order->reserve(n));

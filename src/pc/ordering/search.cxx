@@ -1,15 +1,7 @@
 /// What is tried is decided by predicted operations, never by a clock: the same order on every run.
 #include "pc/ordering/search.hpp"
-#include <atomic>
 #include <cstring>
-#include <stdexcept>
-#include <system_error>
-#include <thread>
 #include "device/cublas.hpp"
-#include "pc/ordering/cores.hpp"
-#include "pc/ordering/dissection.hpp"
-#include "pc/ordering/matrix.hpp"
-#include "pc/ordering/sample.hpp"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu::ordering
@@ -20,42 +12,21 @@ namespace
 /// Operations of all factorizations, for each entry of the graph, below which a second ordering as fast as minimum
 /// degree gains less than it costs: 2,000 for each of a hundred.
 constexpr PetscLogDouble FEW_FLOPS = 2e5;
-/// Nodes from which on a thread of its own pays: orderings of so many take a millisecond.
-constexpr PetscInt MANY_NODES = 2000;
-/// Nodes of a connected graph from which on a part of it tells first whether minimum degree, the slower one, may be the
-/// better, and the share of the operations of dissection by levels from which on it is not: on grids the share grows
-/// with the grid.
-constexpr PetscInt       TOLD_BY_A_PART = 100000;
-constexpr PetscLogDouble MORE           = 1.1;
-/// PETSc's minimum degree takes long where nodes have many neighbours, or are many.
-constexpr PetscInt  QMD_NODES = 100000, QMD_ANY = 5000;
-constexpr PetscReal QMD_NEIGHBOURS = 5;
-
 /// Seconds of a dissection by levels for an entry of the graph.
 constexpr double LEVEL_SECONDS = 0.2e-6;
 /// Operations in METIS's order as a part of those of minimum degree, typical of graphs with large fronts; and the
 /// longest chain, typical of all.
 constexpr double DISSECTION_GAIN = 0.4, SHORTER = 0.5;
-
-/// Runs `call`, in a thread where one can be had, and returns what joins it.
-template <class F> std::thread Start(F call)
-{
-  try {
-    return std::thread(call);
-  } catch (const std::system_error &) { // none left
-    call();
-    return std::thread();
-  }
-}
 } // namespace
 
 Search::Search(const WeightedGraph &graph, const Indices &component, PetscInt components, PetscReal factorizations,
-               Space space)
+               Space space, int cores)
     : graph_(graph),
       component_(component),
       components_(components),
       factorizations_(factorizations),
       space_(space),
+      cores_(cores),
       winner_(components, -1),
       least_(components),
       degree_(components),
@@ -122,69 +93,6 @@ bool Search::WorthMore() const
   return false;
 }
 
-PetscErrorCode Search::RunPetsc(const char type[])
-{
-  Indices order;
-
-  PetscFunctionBegin;
-  PetscCall(OrderByPetsc(graph_.pattern, type, &order));
-  PetscCallCXX(Take(type, Evaluate({true, ""}, std::move(order))));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/// Minimum degree and nested dissection by level structures, which is good for grids, the former in a thread.
-PetscErrorCode Search::RunFast()
-{
-  const Library    &amd  = GetLibrary(LibraryId::Amd);
-  const PetscInt    n    = graph_.pattern.n;
-  const bool        wide = amd.built && factorizations_ > 0 && n >= MANY_NODES;
-  PetscLogDouble    part = 1; // DegreeAgainstLevels()
-  std::atomic<bool> lacks_memory{false};
-  Found             degree, dissected;
-  std::thread       other;
-
-  PetscFunctionBegin;
-  const auto guarded = [&](auto call) {
-    try {
-      call();
-    } catch (const std::exception &) {
-      lacks_memory = true;
-    }
-  };
-  const auto find_degree = [&] {
-    guarded([&] {
-      Indices       mine;
-      const Outcome outcome = amd.order(graph_, &mine);
-      degree                = Evaluate(outcome, std::move(mine));
-    });
-  };
-  const auto dissect = [&] { guarded([&] { dissected = Evaluate({true, ""}, ByLevels(graph_.pattern, 0)); }); };
-  if (wide && components_ == 1 && n >= TOLD_BY_A_PART) guarded([&] { part = DegreeAgainstLevels(graph_); });
-  levels_alone_   = part > MORE;
-  const bool both = wide && !levels_alone_ && Cores() > 1;
-  if (both) {
-    PetscCallCXX(other = Start(find_degree));
-    dissect();
-    if (other.joinable()) other.join();
-  } else if (amd.built && !levels_alone_) {
-    find_degree();
-  }
-  if (amd.built && !levels_alone_ && !lacks_memory) {
-    degree_ = degree.costs;
-    PetscCallCXX(Take(amd.type, std::move(degree)));
-  }
-  if (!lacks_memory && WorthMore()) {
-    if (!both) dissect();
-    if (!lacks_memory) PetscCallCXX(Take(MATORDERINGND, std::move(dissected)));
-  }
-  PetscCheck(!lacks_memory, PETSC_COMM_SELF, PETSC_ERR_MEM, "No memory for the orderings of %" PetscInt_FMT " nodes",
-             n);
-  const PetscReal neighbours = static_cast<PetscReal>(graph_.pattern.j.size()) / PetscMax(1, n);
-  if (!amd.built && (n <= QMD_ANY || (n <= QMD_NODES && neighbours <= QMD_NEIGHBOURS)) && WorthMore())
-    PetscCall(RunPetsc(MATORDERINGQMD));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /// Whether factorizations can be expected to gain more time than a dissection by METIS takes; `chain`: ChainGains().
 bool Search::DissectionPays(PetscInt c, double chain) const
 {
@@ -197,7 +105,8 @@ bool Search::DissectionPays(PetscInt c, double chain) const
   return static_cast<double>(factorizations_) * gain > DissectionSeconds(space_) * entries_[c];
 }
 
-void Search::Dissect(const Library &library, const Indices &number, PetscInt parts)
+/// metis: it is the library.
+void Search::Dissect(const Library &library, const Indices &number, PetscInt parts, bool metis)
 {
   Indices part(graph_.pattern.n, -1), of(parts);
   for (PetscInt k = 0; k < graph_.pattern.n; k++) part[k] = number[component_[k]];
@@ -209,9 +118,11 @@ void Search::Dissect(const Library &library, const Indices &number, PetscInt par
   Indices                 all;
   candidate.name = library.type;
   for (PetscInt p = 0; p < parts; p++) {
-    const PetscInt c = of[p];
+    const PetscInt c     = of[p];
+    const bool     begun = metis && c == ahead_.component;
     Indices        order;
-    const Outcome  outcome = library.order(split[p].graph, &order);
+    const Outcome  outcome = begun ? ahead_.outcome : library.order(split[p].graph, &order);
+    if (begun) order = std::move(ahead_.order);
     if (!outcome.done) {
       candidate.why = outcome.why;
       continue;
@@ -228,9 +139,6 @@ void Search::Dissect(const Library &library, const Indices &number, PetscInt par
   orders_.push_back(std::move(all));
 }
 
-/// Operations from which on factors on a GPU have fronts that need cuBLAS.
-constexpr PetscLogDouble LARGE_FRONTS = 2e9;
-
 /// METIS, or SCOTCH where there is no METIS: its orders are similar, and take longer to find. Not where levels are
 /// good enough to leave minimum degree out: such graphs are grids, whose levels are the better separators.
 PetscErrorCode Search::RunDissection()
@@ -245,12 +153,13 @@ PetscErrorCode Search::RunDissection()
     if (DissectionPays(c, chains[c])) number[c] = parts++;
   if (parts == 0) PetscFunctionReturn(PETSC_SUCCESS);
 #if defined(SPARSEGPU_HAVE_CUDA)
-  const CublasBeside beside(space_ == Space::Device && Cores() > 1 && Total().flops > LARGE_FRONTS);
+  CublasBeside beside(space_ == Space::Device && cores_ > 1);
+  if (Total().flops > LARGE_FRONTS) beside.Begin();
 #endif
   for (const LibraryId id : {LibraryId::Metis, LibraryId::Scotch}) {
     const Library &library = GetLibrary(id);
     if (!library.built) continue;
-    PetscCallCXX(Dissect(library, number, parts));
+    PetscCallCXX(Dissect(library, number, parts, id == LibraryId::Metis));
     if (candidates_.back().tried == parts) break;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
