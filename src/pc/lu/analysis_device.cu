@@ -4,6 +4,7 @@
 #include <numeric>
 #include "device/cublas.hpp"
 #include "pc/lu/engine_device.hpp"
+#include "pc/lu/swept_rows.hpp"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu::lu
@@ -119,28 +120,40 @@ PetscErrorCode DeviceEngine::TakeTree()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode DeviceEngine::TakeLists()
+/// What the sweeps visit of large fronts, so many rows at a time.
+PetscErrorCode DeviceEngine::TakeItems(PetscInt rows, SolveItemArrays *items)
 {
   const FrontTree       &tree = analysis_->tree;
   const FrontPlan       &plan = analysis_->plan;
   std::vector<SolveItem> forward, backward;
 
   PetscFunctionBegin;
-  small_rows_ = 0;
-  for (PetscInt k = 0; k < plan.FirstLarge(); k++)
-    small_rows_ = PetscMax(small_rows_, tree.Pivots(plan.step[k]) + tree.Others(plan.step[k]));
   for (PetscInt k = plan.FirstLarge(); k < static_cast<PetscInt>(plan.step.size()); k++) {
     const PetscInt f = plan.step[k], p = tree.Pivots(f), r = tree.Others(f);
-    const PetscInt own = (p + LU_TILE - 1) / LU_TILE, tiles = own + (r + LU_TILE - 1) / LU_TILE;
+    const PetscInt own = (p + rows - 1) / rows, tiles = own + (r + rows - 1) / rows;
     for (PetscInt t = 0; t < tiles; t++) {
       PetscCallCXX(forward.push_back(SolveItem{f, t}));
       if (t < own) PetscCallCXX(backward.push_back(SolveItem{f, t}));
     }
   }
   std::reverse(backward.begin(), backward.end());
+  PetscCall(items->forward.Take(std::move(forward), Space::Device));
+  PetscCall(items->backward.Take(std::move(backward), Space::Device));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode DeviceEngine::TakeLists()
+{
+  const FrontTree &tree = analysis_->tree;
+  const FrontPlan &plan = analysis_->plan;
+
+  PetscFunctionBegin;
+  small_rows_ = 0;
+  for (PetscInt k = 0; k < plan.FirstLarge(); k++)
+    small_rows_ = PetscMax(small_rows_, tree.Pivots(plan.step[k]) + tree.Others(plan.step[k]));
   PetscCall(TakeCopy(&list_, plan.step));
-  PetscCall(forward_.Take(std::move(forward), Space::Device));
-  PetscCall(backward_.Take(std::move(backward), Space::Device));
+  PetscCall(TakeItems(SweptRows(NumberBytes()), &single_));
+  PetscCall(TakeItems(LU_TILE, &columns_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -257,8 +270,8 @@ PetscLogDouble DeviceEngine::Bytes() const
     bytes += array->bytes();
   for (const auto *array : {&row_begin_, &lower_, &upper_, &update_, &place_}) bytes += array->bytes();
   for (const auto *array : {&a_, &residual_, &before_, &sample_, &basis_, &dots_}) bytes += array->bytes();
-  bytes += children_.bytes() + pending_.bytes() + forward_.bytes() + backward_.bytes() + assemble_.bytes() +
-           row_scale_.bytes() + column_scale_.bytes();
+  for (const SolveItemArrays *items : {&single_, &columns_}) bytes += items->forward.bytes() + items->backward.bytes();
+  bytes += children_.bytes() + pending_.bytes() + assemble_.bytes() + row_scale_.bytes() + column_scale_.bytes();
   return static_cast<PetscLogDouble>(bytes) + FactorBytes() + SweepBytes() + SpilledBytes();
 }
 

@@ -67,14 +67,16 @@ template <class Number> PetscErrorCode DeviceFactors<Number>::Sweep(const LuSolu
   const LuAnalysis &A      = *analysis_;
   const PetscInt    small  = A.plan.FirstLarge();
   const FrontsView  fronts = Stored();
+  const bool        one    = solution.columns == 1;
+  const auto       &items  = one ? single_ : columns_;
   const SolveLists  lists{list_.data(),
                          small,
                          small_rows_,
-                         forward_.data(),
-                         backward_.data(),
-                         static_cast<PetscInt>(forward_.size()),
-                         static_cast<PetscInt>(backward_.size())};
-  const auto        large = solution.columns == 1 ? SweepLargeFronts_CUDA<Number> : SweepLargeColumns_CUDA<Number>;
+                         items.forward.data(),
+                         items.backward.data(),
+                         static_cast<PetscInt>(items.forward.size()),
+                         static_cast<PetscInt>(items.backward.size())};
+  const auto        large = one ? SweepLargeFronts_CUDA<Number> : SweepLargeColumns_CUDA<Number>;
 
   PetscFunctionBegin;
   if (sweeps != Sweeps::Backward) {

@@ -10,6 +10,11 @@
 namespace sparsegpu::lu
 {
 
+/// SolveLists' items on the device.
+struct SolveItemArrays {
+  Array<SolveItem> forward, backward;
+};
+
 class DeviceEngine : public LuEngine
 {
 public:
@@ -71,10 +76,10 @@ protected:
   Array<PetscCount> row_begin_, lower_, upper_, update_;
   Array<int>        children_, pending_; ///< [fronts]
   // what is done with them
-  Array<PetscInt>        list_; ///< [fronts] FrontPlan::step
-  Array<SolveItem>       forward_, backward_;
-  Array<AssembleItem>    assemble_; ///< of all large steps
-  std::vector<LargeStep> large_;    ///< SpillPlan::parts
+  Array<PetscInt>        list_;             ///< [fronts] FrontPlan::step
+  SolveItemArrays        single_, columns_; ///< of solves with one column, and with several
+  Array<AssembleItem>    assemble_;         ///< of all large steps
+  std::vector<LargeStep> large_;            ///< SpillPlan::parts
   SpillPlan              spill_;
   bool                   allocated_  = false; ///< what a factorization takes
   PetscInt               small_rows_ = 0;     ///< of the largest small front
@@ -96,6 +101,7 @@ protected:
 private:
   PetscErrorCode TakeTree();
   PetscErrorCode TakeLists();
+  PetscErrorCode TakeItems(PetscInt rows, SolveItemArrays *items);
   PetscErrorCode MakeSteps();
   PetscErrorCode TakeMatrix();
   PetscErrorCode TakeTransposed();

@@ -1,175 +1,184 @@
-/// The sweeps over large fronts with one column: a block takes the next tile of rows by ticket; its warps share the
-/// columns before it.
-#include "pc/lu/sweep.cuh"
+/// The sweeps over large fronts with one column: a block takes the next rows of a front by ticket; its warps share the
+/// columns before them, wait for their unknowns, and multiply with the inverse of the rows' triangle.
+#include "pc/lu/swept_tile.cuh"
 
 namespace sparsegpu::lu
 {
 
-static constexpr int SHARE = LU_TILE / WARPS; ///< columns of a tile that a warp of a block takes
+/// Threads of a block; and blocks that a multiprocessor has at a time at least, in 80 registers a thread.
+template <class Number> constexpr int SWEPT_THREADS = 32 * SHARES *SweptTriangle<Number>::HALVES;
 
-/// sum of the warps' parts, to the lanes of warp 0. All threads must call; part [WARPS][32] is shared.
-template <class Number> static __device__ Number SumWarps(const Number &own, Number (*part)[32])
+constexpr int SWEPT_BLOCKS = 3;
+
+/// The next task, the same in all threads; the last one is done with what is shared.
+template <class Number>
+static __device__ __forceinline__ unsigned long long Claim(unsigned long long *ticket, SweptTile<Number> *S)
 {
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  part[warp][lane] = own;
   __syncthreads();
-  Number sum = part[0][lane];
-#pragma unroll
-  for (int w = 1; w < WARPS; w++) sum += part[w][lane];
-  return sum;
+  if (threadIdx.x == 0) S->claimed = atomicAdd(ticket, 1ull);
+  __syncthreads();
+  return S->claimed;
 }
 
-template <Way way, class Number> static __global__ void __launch_bounds__(THREADS)
+/// sum += entries of a warp's columns, u-th entry(u), times their unknowns, lane u's at unknown, if `there`: waits for
+/// these.
+template <int columns, class Number, class Entry>
+static __device__ __forceinline__ void AddProducts(const Entry &entry, const Number *unknown, bool there, int launch,
+                                                   const LuSolution<Number> &W, Number &sum)
+{
+  Number e[columns], x(0);
+#pragma unroll
+  for (int u = 0; u < columns; u++) e[u] = entry(u);
+  if (there) x = Await(unknown, W.spins, W.report->ticket + launch, W.report);
+  __syncwarp();
+#pragma unroll
+  for (int u = 0; u < columns; u++) sum = sum + e[u] * shuffle(x, u);
+}
+
+template <Way way, class Number> static __global__ void __launch_bounds__(SWEPT_THREADS<Number>, SWEPT_BLOCKS)
     forward_large_kernel(FrontsView V, const SolveItem *items, PetscInt count, int launch, LuSolution<Number> W)
 {
-  __shared__ Number             part[WARPS][32];
-  __shared__ unsigned long long claimed;
-  constexpr bool                transpose = way == Way::Transposed;
-  const int                     lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  using Place = SweptPlace<Number>;
+  __shared__ SweptTile<Number> S;
+  constexpr bool               transpose = way == Way::Transposed;
+  constexpr int                ROWS = Place::ROWS, COLUMNS = Place::COLUMNS;
+  const Place                  P;
 
   for (;;) {
-    if (threadIdx.x == 0) claimed = atomicAdd(W.report->ticket + launch, 1ull);
-    __syncthreads();
+    const unsigned long long claimed = Claim(W.report->ticket + launch, &S);
     if (claimed >= static_cast<unsigned long long>(count)) return;
     const SolveItem            item = items[claimed];
     const PetscInt             f = item.front, first = V.first[f];
     const PetscCount           row_begin = V.row_begin[f];
     const Factors<way, Number> F         = FactorsOf<way, Number>(V, f, W);
     const PetscInt             p = static_cast<PetscInt>(F.p), m = static_cast<PetscInt>(F.m);
-    const PetscInt             tiles = (p + LU_TILE - 1) / LU_TILE;
-    const bool                 own   = item.tile < tiles; // a tile of pivots
-    const PetscInt             begin = own ? item.tile * LU_TILE : p + (item.tile - tiles) * LU_TILE;
-    const PetscInt             i = begin + lane, limit = own ? p : m, before = own ? item.tile : tiles;
-    const bool                 active = i < limit;
-    Number                     sum(0), v(0), inverse(1), triangle[LU_TILE], gathered[1] = {Number(0)};
+    const PetscInt             tiles = Parts(p, ROWS);
+    const bool                 own   = item.tile < tiles; // rows of pivots
+    const PetscInt             begin = own ? item.tile * ROWS : p + (item.tile - tiles) * ROWS;
+    const PetscInt             i = begin + P.row, before = own ? item.tile : tiles;
+    const bool                 active = i < (own ? p : m);
+    Number                     sum(0);
 
-    if (warp == 0) {
-      if (own) {
+    if (own) {
+      const int k0 = P.share * COLUMNS;
+      if (k0 / 32 <= P.half) { // the same in all lanes
 #pragma unroll
-        for (int k = 0; k < LU_TILE; k++) triangle[k] = active && k < lane ? F.Forward(i, begin + k, begin) : Number(0);
-        if (transpose && active) inverse = Inverse(F.Pivot(i));
+        for (int u = 0; u < COLUMNS; u++) {
+          const int  k                 = k0 + u;
+          const bool there             = active && k < P.row;
+          S.triangle.At(P.row, k0 + u) = there ? F.Forward(i, begin + k, begin + k0 / 32 * 32) : Number(0);
+        }
       }
-      if (active) Gather<way>(V, first, row_begin, p, i, launch, W, 0, gathered);
-      v = gathered[0];
+      if (P.share == 0) S.triangle.inverse[P.row] = transpose && active ? Inverse(F.Pivot(i)) : Number(1);
+      S.triangle.Invert();
+    }
+    if (P.share == 0) {
+      Number v[1] = {Number(0)};
+      if (active) Gather<way>(V, first, row_begin, p, i, launch, W, 0, v);
       __syncwarp();
-      if (way == Way::Paired) v = TurnLanes<false>(CodeOf<way>(W, first, i, active && own), v);
+      if (way == Way::Paired) v[0] = TurnLanes<false>(CodeOf<way>(W, first, i, active && own), v[0]);
+      S.right[P.row] = v[0];
     }
     for (PetscInt tile = 0; tile < before; tile++) {
-      const PetscInt k0 = tile * LU_TILE + warp * SHARE;
-      Number         entry[SHARE], x(0);
-#pragma unroll
-      for (int u = 0; u < SHARE; u++)
-        entry[u] = active && k0 + u < p ? F.Forward(i, k0 + u, tile * LU_TILE) : Number(0);
-      if (lane < SHARE && k0 + lane < p)
-        x = Await(W.y + first + k0 + lane, W.spins, W.report->ticket + launch, W.report);
-      __syncwarp();
-#pragma unroll
-      for (int u = 0; u < SHARE; u++) sum = sum + entry[u] * shuffle(x, u);
+      const PetscInt k0 = tile * ROWS + P.share * COLUMNS, k = k0 + P.lane;
+      AddProducts<COLUMNS>(
+          [&](int u) { return active && k0 + u < p ? F.Forward(i, k0 + u, k0 / LU_TILE * LU_TILE) : Number(0); },
+          W.y + first + k, P.lane < COLUMNS && k < p, launch, W, sum);
     }
-    sum = SumWarps(sum, part);
-    if (warp == 0) {
-      v = v - sum;
-      if (own) {
-#pragma unroll
-        for (int k = 0; k < LU_TILE; k++) {
-          const Number x = shuffle(v * inverse, k);
-          if (lane > k) v = v - triangle[k] * x;
-          if (transpose && lane == k) v = x;
-        }
-        if (active) publish(W.y + first + i, v);
-      } else if (active) {
-        publish(W.parts + row_begin + i - p, v);
-      }
+    if (own) {
+      const Number x = SolveTile(S, P.row, sum);
+      if (active && P.share == 0) publish(W.y + first + i, x);
+    } else {
+      S.part[P.share][P.row] = sum;
+      __syncthreads();
+      if (active && P.share == 0) publish(W.parts + row_begin + i - p, Left(S, P.row));
     }
-    __syncthreads(); // part and the ticket are reused by the next item
   }
 }
 
-template <Way way, class Number> static __global__ void __launch_bounds__(THREADS)
+template <Way way, class Number> static __global__ void __launch_bounds__(SWEPT_THREADS<Number>, SWEPT_BLOCKS)
     backward_large_kernel(FrontsView V, const SolveItem *items, PetscInt count, int launch, LuSolution<Number> W)
 {
-  __shared__ Number             part[WARPS][32];
-  __shared__ unsigned long long claimed;
-  constexpr bool                transpose = way == Way::Transposed, half = IsHalf(way), paired = way == Way::Paired;
-  const int                     lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  using Place = SweptPlace<Number>;
+  __shared__ SweptTile<Number> S;
+  constexpr bool               transpose = way == Way::Transposed, half = IsHalf(way), paired = way == Way::Paired;
+  constexpr int                ROWS = Place::ROWS, COLUMNS = Place::COLUMNS;
+  const Place                  P;
+  const int                    l = ROWS - 1 - P.row; // the last row comes first
 
   for (;;) {
-    if (threadIdx.x == 0) claimed = atomicAdd(W.report->ticket + launch, 1ull);
-    __syncthreads();
+    const unsigned long long claimed = Claim(W.report->ticket + launch, &S);
     if (claimed >= static_cast<unsigned long long>(count)) return;
     const SolveItem            item = items[claimed];
     const PetscInt             f = item.front, first = V.first[f];
     const PetscInt            *row = V.row + V.row_begin[f];
     const Factors<way, Number> F   = FactorsOf<way, Number>(V, f, W);
     const PetscInt             p = static_cast<PetscInt>(F.p), m = static_cast<PetscInt>(F.m);
-    const PetscInt             begin = item.tile * LU_TILE, i = begin + lane;
+    const PetscInt             begin = item.tile * ROWS, i = begin + P.row, tile_of_i = begin + 32 * P.half;
     const bool                 active = i < p;
-    Number                     sum(0), v(0), inverse(1), triangle[LU_TILE];
+    Number                     sum(0);
 
-    if (warp == 0) {
+    if (P.share * COLUMNS / 32 <= l / 32) { // the same in all lanes
 #pragma unroll
-      for (int k = 0; k < LU_TILE; k++)
-        triangle[k] = k > lane && begin + k < p ? F.Backward(i, begin + k, begin) : Number(0);
-      if (!transpose && active) inverse = Inverse(F.Pivot(i));
-      if (active) v = W.y[first + i];
-      if (half) {
-        v       = v * inverse;
-        inverse = Number(1);
+      for (int u = 0; u < COLUMNS; u++) {
+        const int      k    = P.share * COLUMNS + u;
+        const PetscInt at   = begin + ROWS - 1 - k;
+        S.triangle.At(l, k) = k < l && at < p ? F.Backward(i, at, tile_of_i) : Number(0);
       }
     }
-    for (PetscInt k0 = p + warp * SHARE; k0 < m; k0 += LU_TILE) { // the others' unknowns have long been there
-      Number entry[SHARE], x(0);
-#pragma unroll
-      for (int u = 0; u < SHARE; u++) entry[u] = active && k0 + u < m ? F.Backward(i, k0 + u, begin) : Number(0);
-      if (lane < SHARE && k0 + lane < m)
-        x = Await(W.x + row[k0 + lane - p], W.spins, W.report->ticket + launch, W.report);
-      __syncwarp();
-#pragma unroll
-      for (int u = 0; u < SHARE; u++) sum = sum + entry[u] * shuffle(x, u);
+    if (P.share == 0) {
+      const Number inverse  = !transpose && active ? Inverse(F.Pivot(i)) : Number(1);
+      const Number y        = active ? W.y[first + i] : Number(0);
+      S.triangle.inverse[l] = half ? Number(1) : inverse;
+      S.right[l]            = half ? y * inverse : y;
     }
-    for (PetscInt tile = (p - 1) / LU_TILE; tile > item.tile; tile--) {
-      const PetscInt k0 = tile * LU_TILE + warp * SHARE;
-      Number         entry[SHARE], x(0);
-#pragma unroll
-      for (int u = 0; u < SHARE; u++) entry[u] = k0 + u < p ? F.Backward(i, k0 + u, begin) : Number(0);
-      if (lane < SHARE && k0 + lane < p) {
-        const PetscInt k = k0 + lane;
-        x                = Await((paired ? W.turned : W.x) + first + (transpose ? W.local_row[first + k] : k), W.spins,
-                                 W.report->ticket + launch, W.report);
-      }
-      __syncwarp();
-#pragma unroll
-      for (int u = 0; u < SHARE; u++) sum = sum + entry[u] * shuffle(x, u);
+    S.triangle.Invert();
+    for (PetscInt k0 = p + P.share * COLUMNS; k0 < m; k0 += ROWS) { // the others' unknowns have long been there
+      const PetscInt k     = k0 + P.lane;
+      const bool     there = P.lane < COLUMNS && k < m;
+      AddProducts<COLUMNS>([&](int u) { return active && k0 + u < m ? F.Backward(i, k0 + u, tile_of_i) : Number(0); },
+                           W.x + (there ? row[k - p] : 0), there, launch, W, sum);
     }
-    sum = SumWarps(sum, part);
-    if (warp == 0) {
-      v = v - sum;
-#pragma unroll
-      for (int k = LU_TILE - 1; k >= 0; k--) {
-        const Number x = shuffle(v * inverse, k);
-        if (lane < k) v = v - triangle[k] * x;
-        if (lane == k) v = x;
-      }
-      if (paired && active) publish(W.turned + first + i, v);
-      if (paired) v = TurnLanes<true>(CodeOf<way>(W, first, i, active), v);
-      if (active) publish(W.x + first + (transpose || paired ? W.local_row[first + i] : i), v);
+    for (PetscInt tile = (p - 1) / ROWS; tile > item.tile; tile--) {
+      const PetscInt k0 = tile * ROWS + P.share * COLUMNS, k = k0 + P.lane;
+      const bool     there = P.lane < COLUMNS && k < p;
+      AddProducts<COLUMNS>([&](int u) { return k0 + u < p ? F.Backward(i, k0 + u, tile_of_i) : Number(0); },
+                           (paired ? W.turned : W.x) + first + (transpose && there ? W.local_row[first + k] : k), there,
+                           launch, W, sum);
     }
-    __syncthreads(); // part and the ticket are reused by the next item
+    Number x = SolveTile(S, l, sum);
+    if (P.share > 0) continue;
+    if (paired && active) publish(W.turned + first + i, x);
+    if (paired) x = TurnLanes<true>(CodeOf<way>(W, first, i, active), x);
+    if (active) publish(W.x + first + (transpose || paired ? W.local_row[first + i] : i), x);
   }
+}
+
+/// As many blocks as run at a time, or as there are items.
+template <class Number, class Kernel>
+static PetscErrorCode SweptBlocks(Kernel *kernel, PetscInt items, unsigned *blocks)
+{
+  PetscInt resident;
+
+  PetscFunctionBegin;
+  PetscCall(ResidentBlocks(reinterpret_cast<const void *>(kernel), SWEPT_THREADS<Number>, 0, &resident));
+  *blocks = static_cast<unsigned>(PetscMax(PetscInt(1), PetscMin(items, resident)));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 template <Way way, class Number> static PetscErrorCode Sweep(const FrontsView &V, const SolveLists &L, bool forward,
                                                              const LuSolution<Number> &W, cudaStream_t s)
 {
-  unsigned blocks;
+  constexpr int threads = SWEPT_THREADS<Number>;
+  unsigned      blocks;
 
   PetscFunctionBegin;
   if (forward) {
-    PetscCall(Blocks(forward_large_kernel<way, Number>, L.forward_count, 1, &blocks));
-    forward_large_kernel<way, Number><<<blocks, THREADS, 0, s>>>(V, L.forward, L.forward_count, 1, W);
+    PetscCall(SweptBlocks<Number>(forward_large_kernel<way, Number>, L.forward_count, &blocks));
+    forward_large_kernel<way, Number><<<blocks, threads, 0, s>>>(V, L.forward, L.forward_count, 1, W);
   } else {
-    PetscCall(Blocks(backward_large_kernel<way, Number>, L.backward_count, 1, &blocks));
-    backward_large_kernel<way, Number><<<blocks, THREADS, 0, s>>>(V, L.backward, L.backward_count, 2, W);
+    PetscCall(SweptBlocks<Number>(backward_large_kernel<way, Number>, L.backward_count, &blocks));
+    backward_large_kernel<way, Number><<<blocks, threads, 0, s>>>(V, L.backward, L.backward_count, 2, W);
   }
   SparseGPUCallCUDA(cudaPeekAtLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
