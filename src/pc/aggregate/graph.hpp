@@ -4,6 +4,7 @@
 #include "device/buffer.hpp"
 #include "mat/products/multiply.hpp"
 #include "pc/aggregate/names.hpp"
+#include "pc/ordering/priority.hpp"
 
 namespace sparsegpu::aggregate
 {
@@ -47,12 +48,13 @@ PetscErrorCode MarkStrongEntries(Space space, const SparseRows &A, PetscInt bloc
 /// `space`: 1 where columns do not ascend. Errors: PETSC_ERR_MEM; PETSC_ERR_ARG_OUTOFRANGE.
 PetscErrorCode Symmetrize(Space space, const Array<int> &unordered, StrongGraph *graph);
 
-/// State of nodes in the search for independent ones: ROOT, OUT or, as yet undecided, a priority between the two.
-using State          = unsigned;
-constexpr State ROOT = 0;
-constexpr State OUT  = 0xffffffffu;
-/// Nodes that State can number.
-constexpr PetscCount MOST_NODES = 0xfffffff0;
+// The states and priorities of the search for independent nodes.
+using ordering::MOST_NODES;
+using ordering::OUT;
+using ordering::Priority;
+using ordering::ROOT;
+using ordering::Scramble;
+using ordering::State;
 
 /// *roots [nodes]: ROOT for a maximal set of nodes which are more than `distance` connections apart, OUT for all
 /// others.
