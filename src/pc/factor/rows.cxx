@@ -66,6 +66,27 @@ PetscErrorCode GetMatrixRows(Mat A, MatrixRows *m)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode PatternOnDevice(const MatrixRows &rows, Array<PetscInt> *i, Array<PetscInt> *j,
+                               const PetscInt **device_i, const PetscInt **device_j)
+{
+  const CsrView &csr = rows.csr;
+  Stream         stream;
+
+  PetscFunctionBegin;
+  *device_i = csr.device.i ? csr.device.i : csr.i;
+  *device_j = csr.device.i ? csr.device.j : csr.j;
+  if (csr.device.i || rows.on_device) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DeviceStream(&stream));
+  PetscCall(i->Allocate(static_cast<size_t>(csr.rows) + 1, Space::Device));
+  PetscCall(j->Allocate(static_cast<size_t>(csr.nonzeros), Space::Device));
+  if (csr.rows > 0) PetscCall(DeviceCopyIn(i->data(), csr.i, i->bytes(), stream));
+  PetscCall(DeviceCopyIn(j->data(), csr.j, j->bytes(), stream));
+  PetscCall(PetscLogCpuToGpu(static_cast<PetscLogDouble>(i->bytes() + j->bytes())));
+  *device_i = i->data();
+  *device_j = j->data();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode ValuesOnHost(const MatrixRows &rows, const Scalar **a)
 {
   CsrView csr = rows.csr;

@@ -24,6 +24,10 @@ struct MatrixRows {
 PetscErrorCode FactorSpace(Mat A, Space *space, bool *asked = nullptr);
 /// A's rows where they lie: MATSEQAIJCUSPARSE and MATSEQAIJKOKKOS may keep them on the device.
 PetscErrorCode GetMatrixRows(Mat A, MatrixRows *m);
+/// The pattern on the device, *device_i [rows + 1] and *device_j [nonzeros]: the matrix's own arrays, or copies in i
+/// and j where it has them on the host alone. Asynchronous.
+PetscErrorCode PatternOnDevice(const MatrixRows &rows, Array<PetscInt> *i, Array<PetscInt> *j,
+                               const PetscInt **device_i, const PetscInt **device_j);
 /// The matrix's values on the host, of rows that are there.
 PetscErrorCode ValuesOnHost(const MatrixRows &rows, const Scalar **a);
 /// The matrix's values on the device, in `room` if they lie on the host.

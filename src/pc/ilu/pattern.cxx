@@ -74,24 +74,13 @@ PetscErrorCode Factor::SymbolicFromHost(const MatrixRows &A, IS row, IS column, 
 PetscErrorCode Factor::WithoutFill(const MatrixRows &A, const PetscInt *row, const PetscInt *column, Space of_order,
                                    UncoupledOnDevice *uncoupled, PetscInt *missing)
 {
-  const PetscInt *device_i = A.csr.i, *device_j = A.csr.j;
+  const PetscInt *device_i, *device_j;
   Array<PetscInt> i, j;
   Stream          stream;
 
   PetscFunctionBegin;
   PetscCall(DeviceStream(&stream));
-  if (A.csr.device.i) {
-    device_i = A.csr.device.i;
-    device_j = A.csr.device.j;
-  } else if (!A.on_device) {
-    PetscCall(i.Allocate(static_cast<size_t>(rows_) + 1, Space::Device));
-    PetscCall(j.Allocate(A.csr.nonzeros, Space::Device));
-    if (rows_ > 0) PetscCall(DeviceCopyIn(i.data(), A.csr.i, i.bytes(), stream));
-    PetscCall(DeviceCopyIn(j.data(), A.csr.j, j.bytes(), stream));
-    PetscCall(PetscLogCpuToGpu(static_cast<PetscLogDouble>(i.bytes() + j.bytes())));
-    device_i = i.data();
-    device_j = j.data();
-  }
+  PetscCall(PatternOnDevice(A, &i, &j, &device_i, &device_j));
   kept_ = A.csr.nonzeros;
   if (cut_.count > 1) {
     PetscCall(uncoupled->Drop(rows_, device_i, device_j, cut_, device_cut_.of_row.data_or_null(), stream));
