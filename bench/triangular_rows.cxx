@@ -68,9 +68,10 @@ static HostRows Permuted(const HostRows &A, int block)
       j[next[r]++]      = A.j[e];
       j[next[A.j[e]]++] = r;
     }
-  PetscInt colours;
-  PetscCallAbort(PETSC_COMM_SELF,
-                 sparsegpu::ordering::BlockMulticolour(A.rows, i.data(), j.data(), block, &order, &colours));
+  const sparsegpu::ordering::RowPattern pattern{sparsegpu::Space::Host, A.rows, i[A.rows], i.data(), j.data()};
+  sparsegpu::ordering::BlockColours     colours;
+  order.resize(A.rows);
+  PetscCallAbort(PETSC_COMM_SELF, sparsegpu::ordering::BlockMulticolour(pattern, block, order.data(), &colours));
   for (int r = 0; r < A.rows; r++) step[order[r]] = r;
   HostRows                            B;
   std::vector<std::pair<int, double>> row;

@@ -1,12 +1,18 @@
-/// Blocks, found in parts of the rows side by side; colours of the graph of blocks; then the rows by colour and block.
+/// Blocks, their colours, then the rows by colour and block. The host's blocks of graphs other than grids are found in
+/// parts of the rows side by side.
 #include "pc/ordering/abmc.hpp"
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
 #include <petsc/private/matimpl.h>
+#include <vector>
+#include "pc/factor/rows.hpp"
 #include "pc/ordering/cores.hpp"
 #include "pc/ordering/in_parts.hpp"
+#include "pc/ordering/keys.hpp"
+#include "pc/ordering/operations.hpp"
 #include "petsc/compat.hpp"
+#include "petsc/may_lack_memory.hpp"
 #include "sparsegpu.h"
 
 namespace sparsegpu::ordering
@@ -14,9 +20,8 @@ namespace sparsegpu::ordering
 
 namespace
 {
-constexpr int      COLOURS = 64; ///< beyond them neighbours share the last: more levels, but an ordering all the same
-constexpr PetscInt PARTS   = 8;  ///< of the rows at most, whatever the number of threads: the order depends on them
-constexpr PetscInt FULL    = 64; ///< blocks of a part at least
+constexpr PetscInt PARTS = 8;  ///< of the rows at most, whatever the number of threads: the order depends on them
+constexpr PetscInt FULL  = 64; ///< blocks of a part at least
 
 /// Neighbouring rows, their blocks, and which blocks have an edge to others.
 struct Part {
@@ -46,7 +51,7 @@ public:
       parts_[p].end   = static_cast<PetscInt>(static_cast<PetscInt64>(rows) * (p + 1) / parts);
     }
   }
-  void Find(std::vector<PetscInt> *order, PetscInt *colours)
+  void Find(PetscInt *order, BlockColours *found)
   {
     const auto parts = static_cast<PetscInt>(parts_.size());
     InParts(parts, threads_, [&](PetscInt p) { Grow(&parts_[p]); });
@@ -55,13 +60,13 @@ public:
       for (PetscInt r = parts_[p].begin; r < parts_[p].end; r++) block_[r] += parts_[p].first;
     });
     InParts(parts, threads_, [&](PetscInt p) { Neighbours(&parts_[p]); });
-    const std::vector<PetscInt> place = Colour(colours);
-    order->resize(block_.size());
+    const std::vector<PetscInt> place = Colour(&found->colours);
+    found->blocks                     = parts_.back().first + parts_.back().Blocks();
     InParts(parts, threads_, [&](PetscInt p) {
       const Part &part = parts_[p];
       for (PetscInt b = 0; b < part.Blocks(); b++)
         std::copy(part.members.begin() + part.start[b], part.members.begin() + part.start[b + 1],
-                  order->begin() + place[part.first + b]);
+                  order + place[part.first + b]);
     });
   }
 
@@ -146,45 +151,112 @@ private:
   std::vector<PetscInt> block_; ///< [rows]
   std::vector<Part>     parts_;
 };
+
+/// Rows of a block by default: those with the best total times on five-point and on 27-point grids
+/// (docs/performance.md). Blocks grown by rounds are less regular: 512 rows make a fifth more levels than the host's.
+constexpr PetscInt SMALL = 256, LARGE = 512;
+
+PetscInt SuitableBlock(const RowPattern &A)
+{
+  return A.nonzeros / A.rows >= 16 ? LARGE : SMALL;
+}
 } // namespace
 
-PetscErrorCode BlockMulticolour(PetscInt rows, const PetscInt *i, const PetscInt *j, PetscInt size,
-                                std::vector<PetscInt> *order, PetscInt *colours, int threads)
+PetscErrorCode BlockMulticolour(const RowPattern &A, PetscInt block, PetscInt *order, BlockColours *found, int threads)
 {
+  RowKeys         keys;
+  Array<PetscInt> sorted;
+  bool            boxes;
+
   PetscFunctionBegin;
-  try {
-    Blocks(rows, i, j, size, threads > 0 ? threads : Cores()).Find(order, colours);
-  } catch (const std::exception &e) {
-    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_MEM, "%s: %s", MATORDERINGABMC, e.what());
+  *found = BlockColours();
+  if (A.rows == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  const PetscInt suits = block > 0 ? block : SuitableBlock(A);
+  if (threads == 0) threads = Cores();
+  PetscCall(KeysOfBoxes(A, suits, threads, &keys, &boxes));
+  if (!boxes && A.space == Space::Host) {
+    found->way = "grown breadth first";
+    PetscCallCXX(Blocks(A.rows, A.i, A.j, suits, threads).Find(order, found));
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
+  if (!boxes) PetscCall(KeysOfGraph(A, block > 0 ? block : SMALL, &keys));
+  PetscCall(SortRows(A.space, &keys, &sorted));
+  PetscCall(sorted.ToHost(order));
+  *found = BlockColours{keys.blocks, keys.colours, boxes ? "boxes of a grid" : "grown by rounds"};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// 0 if no option says it.
+static PetscErrorCode ReadBlock(Mat A, const RowPattern &rows, PetscInt *block)
+{
+  PetscBool set;
+
+  PetscFunctionBegin;
+  *block = rows.rows > 0 ? SuitableBlock(rows) : SMALL;
+  PetscOptionsBegin(PetscObjectComm((PetscObject)A), ((PetscObject)A)->prefix, "Ordering abmc", "Mat");
+  PetscOptionsObject->options = ((PetscObject)A)->options;
+  PetscCall(PetscOptionsInt("-mat_ordering_abmc_block",
+                            "Rows of a block at most; by default 256, 512 where rows have 16 entries or more",
+                            "MATORDERINGABMC", *block, block, &set));
+  PetscOptionsEnd();
+  PetscCheck(*block > 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "-mat_ordering_abmc_block %" PetscInt_FMT " must be positive", *block);
+  if (!set) *block = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/// The order of A from the rows that its factorization on the device will read.
+static PetscErrorCode OrderOnDevice(Mat A, RowPattern rows, PetscInt *order, BlockColours *found)
+{
+  factor::MatrixRows m;
+  Array<PetscInt>    i, j;
+  PetscInt           block;
+
+  PetscFunctionBegin;
+  PetscCall(factor::GetMatrixRows(A, &m));
+  rows.nonzeros = m.csr.nonzeros;
+  PetscCall(ReadBlock(A, rows, &block));
+  PetscCall(factor::PatternOnDevice(m, &i, &j, &rows.i, &rows.j));
+  PetscCall(BlockMulticolour(rows, block, order, found));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode OrderOnHost(Mat A, RowPattern rows, PetscInt *order, BlockColours *found)
+{
+  PetscInt  n, block;
+  PetscBool done;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, &rows.i, &rows.j, &done));
+  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "%s needs the rows of the matrix, which type %s does not give",
+             MATORDERINGABMC, ((PetscObject)A)->type_name);
+  rows.space    = Space::Host;
+  rows.nonzeros = n > 0 ? rows.i[n] : 0;
+  PetscCall(ReadBlock(A, rows, &block));
+  PetscCall(BlockMulticolour(rows, block, order, found));
+  PetscCall(MatRestoreRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, nullptr, &rows.i, &rows.j, &done));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode MatGetOrdering_ABMC(Mat A, MatOrderingType, IS *row, IS *column)
 {
-  const PetscInt       *i, *j;
-  PetscInt              n, block, colours;
-  PetscBool             done;
-  std::vector<PetscInt> order;
+  RowPattern   rows;
+  PetscInt    *order;
+  BlockColours found;
+  bool         host;
 
   PetscFunctionBegin;
-  PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, &i, &j, &done));
-  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "%s needs the rows of the matrix, which type %s does not give",
-             MATORDERINGABMC, ((PetscObject)A)->type_name);
-  // the best total times on five-point and on 27-point grids (docs/performance.md)
-  block = n > 0 && i[n] / n >= 16 ? 512 : 256;
-  PetscOptionsBegin(PetscObjectComm((PetscObject)A), ((PetscObject)A)->prefix, "Ordering abmc", "Mat");
-  PetscOptionsObject->options = ((PetscObject)A)->options;
-  PetscCall(PetscOptionsInt("-mat_ordering_abmc_block",
-                            "Rows of a block at most; by default 256, 512 where rows have 16 entries or more",
-                            "MATORDERINGABMC", block, &block, nullptr));
-  PetscOptionsEnd();
-  PetscCheck(block > 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-             "-mat_ordering_abmc_block %" PetscInt_FMT " must be positive", block);
-  PetscCall(BlockMulticolour(n, i, j, block, &order, &colours));
-  PetscCall(PetscInfo(A, "%" PetscInt_FMT " colours of blocks of at most %" PetscInt_FMT " rows\n", colours, block));
-  PetscCall(ISCreateGeneral(PETSC_COMM_SELF, n, order.data(), PETSC_COPY_VALUES, row));
-  PetscCall(MatRestoreRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, nullptr, &i, &j, &done));
+  rows.rows = A->rmap->n;
+  PetscCall(factor::FactorSpace(A, &rows.space));
+  PetscCall(MatGetBlockSize(A, &rows.unknowns));
+  if (rows.unknowns < 1 || rows.rows % rows.unknowns) rows.unknowns = 1;
+  PetscCall(PetscMalloc1(rows.rows, &order));
+  host = rows.space == Space::Host;
+  if (!host) PetscCall(TryOnDevice([&] { return OrderOnDevice(A, rows, order, &found); }, &host));
+  if (host) PetscCall(OrderOnHost(A, rows, order, &found));
+  PetscCall(PetscInfo(A, "%" PetscInt_FMT " colours of %" PetscInt_FMT " blocks, %s, found on the %s\n", found.colours,
+                      found.blocks, found.way, host ? "host" : "device"));
+  PetscCall(ISCreateGeneral(PETSC_COMM_SELF, rows.rows, order, PETSC_OWN_POINTER, row));
   PetscCall(PetscObjectReference((PetscObject)*row));
   *column = *row;
   PetscFunctionReturn(PETSC_SUCCESS);

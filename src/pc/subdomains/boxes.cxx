@@ -1,8 +1,8 @@
-/// Boxes of a grid whose nodes are numbered x first, then y, then z. Its sides are read off sampled rows: with the
-/// distances |column - row| of a stencil in ascending order, those above half of the largest lie round the largest
-/// stride, nx ny in three dimensions, and the others are those of the grid with one dimension less.
+/// Boxes of a grid whose nodes are numbered x first, then y, then z, by bisection.
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include "pc/ordering/grid.hpp"
 #include "pc/subdomains/cut.hpp"
 #include "petsc/compat.hpp"
 
@@ -11,10 +11,7 @@ namespace sparsegpu::subdomains
 
 namespace
 {
-constexpr int      DIMENSIONS = 3;
-constexpr PetscInt SAMPLES    = 64;  ///< rows that are looked at
-constexpr size_t   MOST       = 512; ///< distances that a stencil may have
-
+using ordering::DIMENSIONS;
 using Corner = std::array<PetscInt, DIMENSIONS>;
 
 struct Box {
@@ -29,50 +26,6 @@ struct Box {
   }
 };
 
-/// Distances of coupled nodes, ascending, without 0; empty: too many for a stencil.
-std::vector<PetscInt> Distances(const CsrView &A, PetscInt unknowns)
-{
-  const PetscInt        nodes = A.rows / unknowns;
-  std::vector<PetscInt> all;
-  for (PetscInt k = 0; k < SAMPLES; k++) {
-    // rows at irregular places, so that not all of them lie on the boundary
-    const PetscInt node = static_cast<PetscInt>((static_cast<PetscInt64>(nodes) * k / SAMPLES + 61 * k) % nodes);
-    const PetscInt r    = node * unknowns;
-    for (PetscInt e = A.i[r]; e < A.i[r + 1]; e++)
-      if (A.j[e] / unknowns != node) all.push_back(std::abs(A.j[e] / unknowns - node));
-    std::sort(all.begin(), all.end());
-    all.erase(std::unique(all.begin(), all.end()), all.end());
-    if (all.size() > MOST) return {};
-  }
-  return all;
-}
-
-/// The sides of the grid, x first; false: there is none.
-bool FindSides(const CsrView &A, PetscInt unknowns, Corner *sides)
-{
-  const PetscInt        nodes    = A.rows / unknowns;
-  std::vector<PetscInt> distance = Distances(A, unknowns), strides;
-  if (distance.empty()) return false;
-  while (!distance.empty()) {
-    const auto     upper = std::find_if(distance.begin(), distance.end(),
-                                        [&](PetscInt d) { return 2 * static_cast<PetscInt64>(d) > distance.back(); });
-    const PetscInt sum   = *upper + distance.back();
-    if (sum % 2) return false;
-    strides.push_back(sum / 2);
-    distance.erase(upper, distance.end());
-  }
-  if (strides.back() != 1) strides.push_back(1); // nothing couples neighbours
-  if (strides.size() > DIMENSIONS) return false;
-  std::reverse(strides.begin(), strides.end());
-  sides->fill(1);
-  for (size_t d = 0; d < strides.size(); d++) {
-    const PetscInt above = d + 1 < strides.size() ? strides[d + 1] : nodes;
-    if (above % strides[d] || above == strides[d]) return false;
-    (*sides)[d] = above / strides[d];
-  }
-  return true;
-}
-
 /// Two parts with a share of the subdomains each, across the longest side, the last one of equal ones: levels of
 /// factors are the fewer the shorter that is.
 std::pair<Box, Box> Bisect(const Box &box)
@@ -82,13 +35,13 @@ std::pair<Box, Box> Bisect(const Box &box)
     if (box.high[d] - box.low[d] >= box.high[longest] - box.low[longest]) longest = d;
   const PetscInt length = box.high[longest] - box.low[longest], nodes = box.Nodes(), across = nodes / length;
   const double   at   = static_cast<double>(length) * (box.count / 2) / box.count;
-  const PetscInt left = std::clamp<PetscInt>(static_cast<PetscInt>(at + 0.5), 1, length - 1);
+  const PetscInt left = std::clamp<PetscInt>(static_cast<PetscInt>(std::lround(at)), 1, length - 1);
   Box            a = box, b = box;
   a.high[longest] = b.low[longest] = box.low[longest] + left;
   // in proportion to the nodes, and as many as there are nodes at most
   const PetscInt least = std::max<PetscInt>(1, box.count - (nodes - across * left));
   const PetscInt most  = std::min(box.count - 1, across * left);
-  a.count = std::clamp(static_cast<PetscInt>(static_cast<double>(box.count) * left / length + 0.5), least, most);
+  a.count = std::clamp(static_cast<PetscInt>(std::lround(static_cast<double>(box.count) * left / length)), least, most);
   b.count = box.count - a.count;
   b.first = box.first + a.count;
   return {a, b};
@@ -103,8 +56,8 @@ PetscErrorCode FindBoxes(const CsrView &A, PetscInt count, GridCut *grid, bool *
   PetscInt         begin = 0;
 
   PetscFunctionBegin;
-  *found = A.rows > 0;
-  if (*found) PetscCallCXX(*found = FindSides(A, unknowns, &sides));
+  PetscCall(ordering::FindGrid(ordering::RowPattern{Space::Host, A.rows, A.nonzeros, A.i, A.j, unknowns}, sides.data(),
+                               found));
   if (!*found || count > A.rows / unknowns) {
     *found = false;
     PetscFunctionReturn(PETSC_SUCCESS);
