@@ -485,6 +485,12 @@ M*/
 
   Level: intermediate
 
+  Notes:
+  The order is found where the products of the matrix run; of a matrix of type `MATSPARSEGPU` on a GPU no row leaves it.
+Blocks of a regular grid whose unknowns are numbered x first, then y, then z are boxes, and the order is the same one on
+the host and on a GPU. Blocks of other graphs are connected sets of rows; those that a GPU finds are not the host's, and
+have 256 rows at most by default, whatever the rows' lengths.
+
 .seealso: `MATSOLVERSPARSEGPU`, `MatGetOrdering()`, `PCFactorSetMatOrderingType()`
 M*/
 #define MATORDERINGABMC "abmc"
