@@ -10,10 +10,10 @@ namespace sparsegpu::strategy
 
 namespace
 {
-/// A level costs a GPU about as long as the 2,000 entries that its memory moves in that time: with ten times as many
-/// entries a level, another order does not pay for the iterations it costs and the time to find it
-/// (docs/performance.md).
-constexpr PetscInt NARROW = 20000; // entries of a level
+/// Narrow levels leave most of a GPU idle, which more iterations in another order make up for: solves in block
+/// multi-colour order take 0.7 to 0.8 times as long with 39,000 and 62,000 entries a level, and no less with 87,000 and
+/// 99,000 (docs/performance.md).
+constexpr PetscInt NARROW = 75000; // entries of a level
 
 class IncompleteStrategy : public FactoredStrategy
 {
