@@ -71,9 +71,10 @@ static __global__ void __launch_bounds__(SMALL_THREADS, 1)
   PetscReal                                     first  = solve.residual;
   int                                           number = 0;
 
+  Scalar *const begin = rows.Vector(0);
   for (PetscInt r = threadIdx.x; r < rows.count; r += SMALL_THREADS) {
     const Scalar v              = work.V.v[rows.first + r];
-    rows.v[r]                   = v;
+    begin[r]                    = v;
     work.gather[rows.first + r] = right ? right[rows.first + r] * v : v;
   }
   for (;;) {
@@ -88,7 +89,7 @@ static __global__ void __launch_bounds__(SMALL_THREADS, 1)
     group.sync();
     for (; k < limit; k++) {
       const PetscInt columns = k + 2;
-      Scalar        *w       = rows.v + static_cast<size_t>(k + 1) * rows.stride;
+      Scalar        *w       = rows.Vector(k + 1);
       small_product(rows.A, rows.count, shape.lanes, work.gather,
                     [&](PetscInt r, const Scalar &sum) { w[r] = left ? left[rows.first + r] * sum : sum; });
       small_dots(rows, columns, block, shape.blocks, work.partial[0]);
@@ -138,7 +139,7 @@ static __global__ void __launch_bounds__(SMALL_THREADS, 1)
     group.sync(); // x is there
     small_product(rows.A, rows.count, shape.lanes, x, [&](PetscInt r, const Scalar &sum) {
       const Scalar v = b[rows.first + r] - sum;
-      rows.v[r]      = left ? left[rows.first + r] * v : v;
+      begin[r]       = left ? left[rows.first + r] * v : v;
     });
     small_dots(rows, 1, block, shape.blocks, work.partial[0]);
     group.sync();
@@ -152,15 +153,15 @@ static __global__ void __launch_bounds__(SMALL_THREADS, 1)
     if (stops) return;
     first = norm;
     for (PetscInt r = threadIdx.x; r < rows.count; r += SMALL_THREADS) {
-      const Scalar v              = Scalar(1 / norm) * rows.v[r];
-      rows.v[r]                   = v;
+      const Scalar v              = Scalar(1 / norm) * begin[r];
+      begin[r]                    = v;
       work.gather[rows.first + r] = right ? right[rows.first + r] * v : v;
     }
   }
 }
 
-PetscErrorCode SmallPlan_CUDA(PetscInt rows, PetscReal mean, PetscInt steps, PetscInt groups, SmallShape *shape,
-                              bool *fits)
+PetscErrorCode SmallPlan_CUDA(PetscInt rows, PetscReal mean, PetscInt steps, PetscInt groups, PetscInt least,
+                              SmallShape *shape, bool *fits)
 {
   constexpr PetscInt LEAST  = 128; // rows of a block: fewer, and more blocks wait for each other longer
   const void *const  kernel = reinterpret_cast<const void *>(small_kernel);
@@ -178,10 +179,13 @@ PetscErrorCode SmallPlan_CUDA(PetscInt rows, PetscReal mean, PetscInt steps, Pet
   shape->blocks         = (rows + shape->rows - 1) / shape->rows;
   shape->lanes          = SmallLanes(shape->rows, mean);
   const size_t scalars = small_scalars(steps) * sizeof(Scalar), offsets = (shape->rows + 1) * sizeof(PetscInt);
-  const size_t basis = (static_cast<size_t>(steps) + 1) * shape->rows * sizeof(Scalar);
-  shape->shared      = small_aligned(scalars + basis) + offsets <= most;
-  shape->for_basis   = small_aligned(shape->shared ? scalars + basis : scalars);
-  if (shape->for_basis + offsets > most || (groups > 1 && !shape->shared)) PetscFunctionReturn(PETSC_SUCCESS);
+  const size_t vector = static_cast<size_t>(shape->rows) * sizeof(Scalar), ends = small_aligned(1);
+  const size_t room = most > scalars + offsets + ends ? (most - scalars - offsets - ends) / vector : 0;
+  shape->kept       = static_cast<PetscInt>(std::min(room, static_cast<size_t>(steps) + 1));
+  if (shape->kept < least) PetscFunctionReturn(PETSC_SUCCESS);
+  if (groups == 1 && shape->kept <= steps) shape->kept = 0; // all or none: A has the room
+  shape->for_basis = small_aligned(scalars + shape->kept * vector);
+  if (shape->for_basis + offsets > most) PetscFunctionReturn(PETSC_SUCCESS);
   const size_t matrix = static_cast<size_t>(2 * mean * shape->rows) * (sizeof(Scalar) + sizeof(PetscInt));
   shape->bytes        = std::min(most, shape->for_basis + offsets + matrix);
   PetscCall(CooperativeBlocks(kernel, SMALL_THREADS, shape->bytes, &together));

@@ -10,9 +10,15 @@ namespace sparsegpu::gmres
 /// A block's own rows and where their data is.
 struct SmallRows {
   PetscInt    first, count; ///< of the whole matrix; none in the scalar block
-  Scalar     *v;            ///< entry r of column c of the basis is at v[c * stride + r]
-  size_t      stride;
+  PetscInt    kept;         ///< vectors of the basis in shared memory, the first ones
+  Scalar     *v, *rest;     ///< entry r of vector c is at v[c * stride + r] if c < kept, else at rest[c * far + r]
+  size_t      stride, far;
   SmallMatrix A;
+
+  __device__ __forceinline__ Scalar *Vector(PetscInt c) const
+  {
+    return c < kept ? v + static_cast<size_t>(c) * stride : rest + static_cast<size_t>(c) * far;
+  }
 };
 
 /// The beginning of the shared memory, for `steps` steps; the basis follows.
@@ -42,13 +48,12 @@ __device__ __forceinline__ SmallRows take_rows(const CsrLayout &A, const SmallSh
 
   rows.first  = first;
   rows.count  = left < shape.rows ? left : shape.rows;
-  rows.v      = work.V.v + first;
-  rows.stride = static_cast<size_t>(work.V.stride);
-  if (shape.shared) {
-    rows.v      = reinterpret_cast<Scalar *>(shared) + small_scalars(steps);
-    rows.stride = static_cast<size_t>(shape.rows);
-  }
-  rows.A = take_matrix(A, first, rows.count, shape.rows, shared + shape.for_basis, shape.bytes - shape.for_basis);
+  rows.kept   = shape.kept;
+  rows.v      = reinterpret_cast<Scalar *>(shared) + small_scalars(steps);
+  rows.stride = static_cast<size_t>(shape.rows);
+  rows.rest   = work.V.v + first;
+  rows.far    = static_cast<size_t>(work.V.stride);
+  rows.A      = take_matrix(A, first, rows.count, shape.rows, shared + shape.for_basis, shape.bytes - shape.for_basis);
   return rows;
 }
 
@@ -57,12 +62,12 @@ __device__ __forceinline__ void small_dots(const SmallRows &rows, PetscInt colum
                                            Scalar *partial)
 {
   const int     lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  const Scalar *w = rows.v + static_cast<size_t>(columns - 1) * rows.stride;
+  const Scalar *w = rows.Vector(columns - 1);
 
   __syncthreads(); // all rows of w are there
   if (block >= blocks) return;
   for (PetscInt c = warp; c < columns; c += SMALL_WARPS) {
-    const Scalar *v = rows.v + static_cast<size_t>(c) * rows.stride;
+    const Scalar *v = rows.Vector(c);
     Scalar        sum(0);
 #pragma unroll 4
     for (PetscInt r = lane; r < rows.count; r += 32) sum += Conj(v[r]) * w[r];
@@ -92,9 +97,12 @@ __device__ __forceinline__ PetscReal small_sums(PetscInt columns, PetscInt block
 /// The sum of h[c] V_c[r] over `columns` columns, in their order.
 __device__ __forceinline__ Scalar small_combined(const SmallRows &rows, PetscInt columns, const Scalar *h, PetscInt r)
 {
-  Scalar sum(0);
+  const PetscInt kept = columns < rows.kept ? columns : rows.kept;
+  Scalar         sum(0);
 #pragma unroll 8
-  for (PetscInt c = 0; c < columns; c++) sum += h[c] * rows.v[static_cast<size_t>(c) * rows.stride + r];
+  for (PetscInt c = 0; c < kept; c++) sum += h[c] * rows.v[static_cast<size_t>(c) * rows.stride + r];
+#pragma unroll 8
+  for (PetscInt c = kept; c < columns; c++) sum += h[c] * rows.rest[static_cast<size_t>(c) * rows.far + r];
   return sum;
 }
 

@@ -30,8 +30,11 @@ PetscErrorCode SmallCycles::Begin(KSP ksp, const DeviceSystem &system, PetscInt 
     PetscFunctionReturn(PETSC_SUCCESS);
   if (rows == 0 || !IsSmall(mode, rows, system.nonzeros(), SMALL_NONZEROS)) PetscFunctionReturn(PETSC_SUCCESS);
   const PetscReal mean = static_cast<PetscReal>(system.nonzeros()) / rows;
-  const auto      plan = [&](PetscInt groups) { return SmallPlan_CUDA(rows, mean, steps, groups, &shape_, &fits); };
-  const PetscInt  few  = std::min<PetscInt>(columns, 2);
+  const auto      plan = [&](PetscInt groups) {
+    const PetscInt least = groups > 1 ? (steps + 1) / 3 : 0; // a third of the vectors have half of the reads
+    return SmallPlan_CUDA(rows, mean, steps, groups, least, &shape_, &fits);
+  };
+  const PetscInt few = std::min<PetscInt>(columns, 2);
   PetscCall(plan(few));
   if (!fits) PetscFunctionReturn(PETSC_SUCCESS);
   if (columns > few) {

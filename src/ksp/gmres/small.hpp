@@ -1,11 +1,11 @@
 /// Whole cycles of GMRES in one launch, for systems so small that launch latency and the host would dominate; for
-/// several right-hand sides each with thread blocks of its own (a group), as many at a time as have their bases in
-/// shared memory then. Of a group:
+/// several right-hand sides each with thread blocks of its own (a group), as many at a time as have a third of their
+/// bases in shared memory then. Of a group:
 ///
 /// A row of A, of b, of x and of the basis belongs to one thread block; its part of the basis and of A is in shared
-/// memory if it fits. Blocks exchange the vector that the next product reads and one partial sum a column: two
-/// barriers of the group an iteration, three if a direction is orthogonalised twice. One more block without rows does
-/// the scalar work at the same time.
+/// memory if it fits, of several groups' bases the first vectors that do. Blocks exchange the vector that the next
+/// product reads and one partial sum a column: two barriers of the group an iteration, three if a direction is
+/// orthogonalised twice. One more block without rows does the scalar work at the same time.
 #pragma once
 
 #include "device/pinned.hpp"
@@ -47,7 +47,7 @@ struct SmallShape {
   PetscInt blocks;    ///< of a group, that have rows; it has one more
   PetscInt rows;      ///< of a block
   int      lanes;     ///< threads that share a row of A, a power of two
-  bool     shared;    ///< the basis is in shared memory
+  PetscInt kept;      ///< vectors of the basis in shared memory, the first ones: they are read most often
   size_t   bytes;     ///< of shared memory
   size_t   for_basis; ///< of these, before A's part
 };
@@ -108,9 +108,9 @@ struct SmallControl {
 };
 
 /// How a system of `rows` rows with `mean` entries each would be divided for as many groups; false if their blocks
-/// cannot all be on the device at once, or if several groups do not have their bases in shared memory.
-PetscErrorCode SmallPlan_CUDA(PetscInt rows, PetscReal mean, PetscInt steps, PetscInt groups, SmallShape *shape,
-                              bool *fits);
+/// cannot all be on the device at once, or have fewer than `least` vectors of their bases in shared memory.
+PetscErrorCode SmallPlan_CUDA(PetscInt rows, PetscReal mean, PetscInt steps, PetscInt groups, PetscInt least,
+                              SmallShape *shape, bool *fits);
 /// Cycles until the residual norms stop them, `last` is reached, or records run out. Asynchronous, bitwise
 /// reproducible. *launched as LaunchCooperative() has it.
 PetscErrorCode SmallCycles_CUDA(const SmallSystem &system, const SmallShape &shape, const SmallWork &work,
@@ -121,7 +121,7 @@ class SmallCycles
 {
 public:
   /// Whether cycles of `steps` steps of this solve are supported and enabled: see active(). Of several `columns`, for
-  /// as many groups as have their bases in shared memory, and at least two.
+  /// as many groups as have a third of their bases in shared memory, and at least two.
   PetscErrorCode Begin(KSP ksp, const DeviceSystem &system, PetscInt steps, SmallMode mode, PetscInt columns = 1);
   void           End() { active_ = false; }
   PetscErrorCode Free();
