@@ -230,12 +230,16 @@ PetscErrorCode Graphs()
 /// Blocks grown by rounds are large enough to be worth their name, and colours few.
 PetscErrorCode Quality()
 {
+  Builder next("upper_bidiagonal", 6000, 6000); // edges one way
+  for (PetscInt r = 0; r < 6000; ++r)
+    for (PetscInt c = r; c < PetscMin(r + 2, 6000); ++c) next.Add(r, c);
   const struct {
     Rows     rows;
     PetscInt colours; ///< a few more than the greedy colouring of the host's blocks needs
   } cases[] = {{Rows(conformance::Grid("grid_150x140", 150, 140, true)), 8},
                {Rows(Lattice("seven_points", 30, 31, 29, false)), 14},
-               {Rows(Lattice("27_points", 30, 31, 29, true)), 15}};
+               {Rows(Lattice("27_points", 30, 31, 29, true)), 15},
+               {Rows(next), 4}};
 
   PetscFunctionBeginUser;
   for (const auto &one : cases) {

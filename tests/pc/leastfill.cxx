@@ -177,6 +177,10 @@ static PetscErrorCode Cores()
       if (cores == 1) expected = order;
       PetscCheck(order == expected, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%g factorizations: another order on %d cores",
                  (double)factorizations, cores);
+      const bool early =
+          cores >= 8 && factorizations > fast && GetLibrary(LibraryId::Metis).built && GetLibrary(LibraryId::Amd).built;
+      PetscCheck(search.BeganAhead() == early, PETSC_COMM_SELF, PETSC_ERR_PLIB, "METIS began %s on %d cores",
+                 early ? "late" : "early", cores);
       if (cores < 8 || factorizations <= fast) continue;
       const bool used = search.Candidates().back().name == std::string(GetLibrary(LibraryId::Metis).type);
       taken           = taken || used;

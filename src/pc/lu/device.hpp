@@ -140,7 +140,8 @@ template <class Number> PetscErrorCode AssembleFronts_CUDA(const FrontsView &fro
 template <class Number> PetscErrorCode TakeApart_CUDA(const FrontsView &fronts, PetscInt front, PetscInt pivots,
                                                       const LuWorkspace<Number> &work, Number *block, Stream stream);
 
-/// A part of a large front in a solve: the rows of a tile of pivots, or LU_TILE of its others.
+/// A part of a large front in a solve: rows of its pivots, or of its others, LU_TILE of them with several columns and
+/// SweptRows() with one.
 struct SolveItem {
   PetscInt front, tile; ///< tiles of pivots first
 };

@@ -5,7 +5,7 @@
 namespace sparsegpu::lu
 {
 
-/// Threads of a block; and blocks that a multiprocessor has at a time at least, in 80 registers a thread.
+/// Threads of a block; and blocks that a multiprocessor has at a time at least: 80 registers a thread of 256.
 template <class Number> constexpr int SWEPT_THREADS = 32 * SHARES *SweptTriangle<Number>::HALVES;
 
 constexpr int SWEPT_BLOCKS = 3;

@@ -6,7 +6,8 @@
 namespace sparsegpu::lu
 {
 
-/// Of numbers of so many bytes: two tiles, or one where a triangle of two takes more shared memory than any device has.
+/// Of numbers of so many bytes: two tiles, or one where a triangle of two takes more than the 48 KB of shared memory
+/// that a kernel can declare.
 constexpr PetscInt SweptRows(size_t bytes)
 {
   return bytes > sizeof(double) ? LU_TILE : 2 * LU_TILE;

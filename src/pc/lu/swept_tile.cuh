@@ -1,7 +1,8 @@
 /// Rows of a large front that a thread block takes through a sweep with one column, and the inverse of their triangle:
 /// with it all unknowns of the rows come at once, instead of one after the other. The inverse is found while the block
-/// waits for unknowns of other blocks. Du Croz & Higham, "Stability of methods for matrix inversion", IMA J. Numer.
-/// Anal. 12(1), 1992.
+/// waits for unknowns of other blocks. Unlike substitution this is not backward stable: the error grows with the
+/// inverse of the 64 rows, which the residual of a refined solve shows and its next step repairs. Du Croz & Higham,
+/// "Stability of methods for matrix inversion", IMA J. Numer. Anal. 12(1), 1992.
 #pragma once
 
 #include "pc/lu/sweep.cuh"
@@ -81,7 +82,7 @@ template <class Number> struct SweptTile {
   Number                product[SHARES][SWEPT_ROWS<Number>]; ///< of the inverse with what is left
   unsigned long long    claimed;
 };
-static_assert(sizeof(SweptTile<Scalar>) <= 48 * 1024, "of any device");
+static_assert(sizeof(SweptTile<Scalar>) <= 48 * 1024, "what a kernel can declare");
 
 /// Which row and which columns a thread has: lanes have the rows, in halves of 32; shares of columns go to the warps of
 /// a half.

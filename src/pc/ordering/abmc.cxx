@@ -176,7 +176,11 @@ PetscErrorCode BlockMulticolour(const RowPattern &A, PetscInt block, PetscInt *o
   PetscCall(KeysOfBoxes(A, suits, threads, &keys, &boxes));
   if (!boxes && A.space == Space::Host) {
     found->way = "grown breadth first";
-    PetscCallCXX(Blocks(A.rows, A.i, A.j, suits, threads).Find(order, found));
+    try {
+      Blocks(A.rows, A.i, A.j, suits, threads).Find(order, found);
+    } catch (const std::exception &e) {
+      SETERRQ(PETSC_COMM_SELF, PETSC_ERR_MEM, "%s: %s", MATORDERINGABMC, e.what());
+    }
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (!boxes) PetscCall(KeysOfGraph(A, block > 0 ? block : SMALL, &keys));
@@ -187,12 +191,17 @@ PetscErrorCode BlockMulticolour(const RowPattern &A, PetscInt block, PetscInt *o
 }
 
 /// 0 if no option says it.
-static PetscErrorCode ReadBlock(Mat A, const RowPattern &rows, PetscInt *block)
+static PetscErrorCode ReadBlock(Mat A, PetscInt *block)
 {
-  PetscBool set;
+  PetscBool  set;
+  MatInfo    info;
+  RowPattern rows;
 
   PetscFunctionBegin;
-  *block = rows.rows > 0 ? SuitableBlock(rows) : SMALL;
+  PetscCall(MatGetInfo(A, MAT_LOCAL, &info));
+  rows.rows     = A->rmap->n;
+  rows.nonzeros = static_cast<PetscInt>(info.nz_used);
+  *block        = rows.rows > 0 ? SuitableBlock(rows) : SMALL;
   PetscOptionsBegin(PetscObjectComm((PetscObject)A), ((PetscObject)A)->prefix, "Ordering abmc", "Mat");
   PetscOptionsObject->options = ((PetscObject)A)->options;
   PetscCall(PetscOptionsInt("-mat_ordering_abmc_block",
@@ -206,24 +215,22 @@ static PetscErrorCode ReadBlock(Mat A, const RowPattern &rows, PetscInt *block)
 }
 
 /// The order of A from the rows that its factorization on the device will read.
-static PetscErrorCode OrderOnDevice(Mat A, RowPattern rows, PetscInt *order, BlockColours *found)
+static PetscErrorCode OrderOnDevice(Mat A, RowPattern rows, PetscInt block, PetscInt *order, BlockColours *found)
 {
   factor::MatrixRows m;
   Array<PetscInt>    i, j;
-  PetscInt           block;
 
   PetscFunctionBegin;
   PetscCall(factor::GetMatrixRows(A, &m));
   rows.nonzeros = m.csr.nonzeros;
-  PetscCall(ReadBlock(A, rows, &block));
   PetscCall(factor::PatternOnDevice(m, &i, &j, &rows.i, &rows.j));
   PetscCall(BlockMulticolour(rows, block, order, found));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode OrderOnHost(Mat A, RowPattern rows, PetscInt *order, BlockColours *found)
+static PetscErrorCode OrderOnHost(Mat A, RowPattern rows, PetscInt block, PetscInt *order, BlockColours *found)
 {
-  PetscInt  n, block;
+  PetscInt  n;
   PetscBool done;
 
   PetscFunctionBegin;
@@ -232,7 +239,6 @@ static PetscErrorCode OrderOnHost(Mat A, RowPattern rows, PetscInt *order, Block
              MATORDERINGABMC, ((PetscObject)A)->type_name);
   rows.space    = Space::Host;
   rows.nonzeros = n > 0 ? rows.i[n] : 0;
-  PetscCall(ReadBlock(A, rows, &block));
   PetscCall(BlockMulticolour(rows, block, order, found));
   PetscCall(MatRestoreRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, nullptr, &rows.i, &rows.j, &done));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -240,23 +246,25 @@ static PetscErrorCode OrderOnHost(Mat A, RowPattern rows, PetscInt *order, Block
 
 static PetscErrorCode MatGetOrdering_ABMC(Mat A, MatOrderingType, IS *row, IS *column)
 {
-  RowPattern   rows;
-  PetscInt    *order;
-  BlockColours found;
-  bool         host;
+  RowPattern            rows;
+  BlockColours          found;
+  std::vector<PetscInt> order;
+  PetscInt              block;
+  bool                  host;
 
   PetscFunctionBegin;
+  PetscCall(ReadBlock(A, &block));
   rows.rows = A->rmap->n;
   PetscCall(factor::FactorSpace(A, &rows.space));
   PetscCall(MatGetBlockSize(A, &rows.unknowns));
   if (rows.unknowns < 1 || rows.rows % rows.unknowns) rows.unknowns = 1;
-  PetscCall(PetscMalloc1(rows.rows, &order));
+  PetscCallCXX(order.resize(rows.rows));
   host = rows.space == Space::Host;
-  if (!host) PetscCall(TryOnDevice([&] { return OrderOnDevice(A, rows, order, &found); }, &host));
-  if (host) PetscCall(OrderOnHost(A, rows, order, &found));
+  if (!host) PetscCall(TryOnDevice([&] { return OrderOnDevice(A, rows, block, order.data(), &found); }, &host));
+  if (host) PetscCall(OrderOnHost(A, rows, block, order.data(), &found));
   PetscCall(PetscInfo(A, "%" PetscInt_FMT " colours of %" PetscInt_FMT " blocks, %s, found on the %s\n", found.colours,
                       found.blocks, found.way, host ? "host" : "device"));
-  PetscCall(ISCreateGeneral(PETSC_COMM_SELF, rows.rows, order, PETSC_OWN_POINTER, row));
+  PetscCall(ISCreateGeneral(PETSC_COMM_SELF, rows.rows, order.data(), PETSC_COPY_VALUES, row));
   PetscCall(PetscObjectReference((PetscObject)*row));
   *column = *row;
   PetscFunctionReturn(PETSC_SUCCESS);

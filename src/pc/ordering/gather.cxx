@@ -104,6 +104,7 @@ PetscErrorCode GrowBlocks(const RowPattern &A, PetscInt block, Growth *g)
   Array<PetscInt> next;
   RowPattern      edges = A;
   PetscInt        before;
+  bool            first;
 
   PetscFunctionBegin;
   g->nodes = A.rows;
@@ -115,12 +116,13 @@ PetscErrorCode GrowBlocks(const RowPattern &A, PetscInt block, Growth *g)
   }
   do {
     before = g->nodes;
+    first  = edges.i == A.i;
     PetscCall(Grow(edges, block, g, &next));
     PetscCall(ForEach(A.space, A.rows, RenumberRows{next.data(), g->of.data()}));
     PetscCall(FindGraph(edges, next.data(), g));
     edges =
         RowPattern{A.space, g->nodes, static_cast<PetscInt>(g->graph.j.size()), g->graph.i.data(), g->graph.j.data()};
-  } while (before - g->nodes > g->nodes / FEW);
+  } while (first || before - g->nodes > g->nodes / FEW); // the first round has edges of A, which may go one way
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

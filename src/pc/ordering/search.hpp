@@ -24,6 +24,8 @@ public:
   Cost    Total() const;
 
   const std::vector<Candidate> &Candidates() const { return candidates_; }
+  /// Whether METIS began before it was known whether its order pays.
+  bool BeganAhead() const { return ahead_.component >= 0; }
 
 private:
   /// Operations of one order as a part of another's from which on the latter is clearly better.

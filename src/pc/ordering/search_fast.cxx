@@ -6,7 +6,6 @@
 #include <functional>
 #include <numeric>
 #include <stdexcept>
-#include <system_error>
 #include <thread>
 #include "device/cublas.hpp"
 #include "device/signals_blocked.hpp"
@@ -36,19 +35,19 @@ constexpr double   MANY_NEIGHBOURS = 8;
 constexpr PetscInt  QMD_NODES = 100000, QMD_ANY = 5000;
 constexpr PetscReal QMD_NEIGHBOURS = 5;
 
-/// A call in a thread of its own where one can be had, else at once; the destructor waits for it. The thread takes none
-/// of the program's signals, for which METIS may have handlers meanwhile.
+/// Makes a call, which does not throw, in a thread of its own; where there is no thread the constructor makes it. The
+/// destructor waits for the thread, which takes none of the program's signals: METIS may have handlers for them.
 class Beside
 {
 public:
   template <class Call> explicit Beside(Call call)
   {
-    const SignalsBlocked blocked;
     try {
+      const SignalsBlocked blocked;
       thread_ = std::thread(call);
-    } catch (const std::system_error &) { // none left
-      call();
+    } catch (const std::exception &) { // no thread is left, or no memory for one
     }
+    if (!thread_.joinable()) call();
   }
   ~Beside()
   {
@@ -84,6 +83,7 @@ PetscInt Search::ComponentAhead() const
   return likely && GetLibrary(LibraryId::Metis).built && cores_ >= MANY_CORES ? largest : -1;
 }
 
+/// Where memory lacks nothing is lost: METIS is called again if its order pays.
 void Search::DissectAhead(PetscInt component)
 {
   Indices part(component_);
@@ -125,7 +125,11 @@ void Search::FindBeside(PetscInt begun, const Attempt &attempt, Found *degree, F
     return;
   }
   const Beside one([&] { attempt([&] { *levels = FindLevels(1); }); });
-  attempt([&] { DissectAhead(begun); });
+  try {
+    DissectAhead(begun);
+  } catch (const std::exception &) {
+    ahead_ = Ahead();
+  }
 }
 
 PetscErrorCode Search::RunFast()
@@ -149,7 +153,7 @@ PetscErrorCode Search::RunFast()
   levels_alone_     = part > MORE;
   const bool both   = wide && !levels_alone_ && cores_ > 1;
   const bool by_amd = amd.built && !levels_alone_;
-  if (both) FindBeside(ComponentAhead(), attempt, &degree, &levels);
+  if (both) PetscCallCXX(FindBeside(ComponentAhead(), attempt, &degree, &levels));
   if (by_amd && !both) attempt([&] { degree = FindDegree(); });
   if (by_amd && !lacks_memory) {
     degree_ = degree.costs;
