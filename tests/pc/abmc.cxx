@@ -46,12 +46,10 @@ static PetscErrorCode Levels(Mat A, const char ordering[], PetscInt *levels)
 /// On each backend, with rows that are on the device as yet or not.
 static PetscErrorCode Permutation()
 {
-  PetscBool                device;
-  std::vector<std::string> backends{"kokkos"};
+  std::vector<std::string> backends;
 
   PetscFunctionBeginUser;
-  PetscCall(sparsegpu::DeviceFound(&device));
-  if (device) backends.push_back("cuda");
+  PetscCall(Backends(&backends));
   for (const Problem &p : conformance::All()) {
     if (p.rows != p.cols) continue;
     for (const std::string &backend : backends)

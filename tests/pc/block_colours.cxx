@@ -6,6 +6,7 @@ static const char help[] =
 #include <numeric>
 #include <set>
 #include "aggregate_cases.hpp"
+#include "spaces.hpp"
 #include "pc/ordering/abmc.hpp"
 #include "pc/ordering/keys.hpp"
 
@@ -18,13 +19,6 @@ namespace
 {
 constexpr PetscInt MOST_COLOURS = 64; ///< the last of which neighbours may share
 using Keys                      = std::vector<unsigned long long>;
-
-std::vector<Space> Spaces()
-{
-  PetscBool device;
-  PetscCallAbort(PETSC_COMM_SELF, sparsegpu::DeviceFound(&device));
-  return device ? std::vector<Space>{Space::Host, Space::Device} : std::vector<Space>{Space::Host};
-}
 
 struct Rows {
   std::string           name;
@@ -137,10 +131,12 @@ PetscErrorCode CheckOrder(const std::string &what, Space space, RowKeys *keys, c
 /// All of it, twice in each space with the same result.
 PetscErrorCode CheckRows(const Rows &rows, Way way, PetscInt block, PetscInt colours)
 {
-  Keys first;
+  std::vector<Space> spaces;
+  Keys               first;
 
   PetscFunctionBeginUser;
-  for (const Space space : Spaces())
+  PetscCall(Spaces(&spaces));
+  for (const Space space : spaces)
     for (int run = 0; run < 2; ++run) {
       const std::string what = rows.name + ", blocks of " + std::to_string(block) +
                                (space == Space::Device ? ", on the device" : ", on the host");
@@ -179,11 +175,13 @@ PetscErrorCode Grids()
 PetscErrorCode NoGrids()
 {
   Problem far = conformance::Grid("far_entry", 60, 50, true), round = conformance::Grid("round", 60, 50, true);
+  std::vector<Space> spaces;
 
   PetscFunctionBeginUser;
+  PetscCall(Spaces(&spaces));
   far.entries.push_back(Entry{1234, 17, 1});
   for (PetscInt x = 0; x < 60; ++x) round.entries.push_back(Entry{x, x + 60 * 49, 1});
-  for (const Space space : Spaces())
+  for (const Space space : spaces)
     for (const auto &one : {std::make_pair(Rows(far), PetscInt(64)), std::make_pair(Rows(round), PetscInt(64)),
                             std::make_pair(Rows(Lattice("elasticity", 7, 9, 8, true, 3), 3), PetscInt(2)),
                             std::make_pair(Rows(Directed(500, 4)), PetscInt(64))}) {
@@ -240,13 +238,15 @@ PetscErrorCode Quality()
                {Rows(Lattice("seven_points", 30, 31, 29, false)), 14},
                {Rows(Lattice("27_points", 30, 31, 29, true)), 15},
                {Rows(next), 4}};
+  std::vector<Space> spaces;
 
   PetscFunctionBeginUser;
+  PetscCall(Spaces(&spaces));
   for (const auto &one : cases) {
     RowKeys keys;
     Keys    key;
     bool    found;
-    PetscCall(FindKeys(one.rows, Spaces().back(), Way::Graph, 256, &keys, &key, &found));
+    PetscCall(FindKeys(one.rows, spaces.back(), Way::Graph, 256, &keys, &key, &found));
     PetscCheck(2 * one.rows.n >= 256 * keys.blocks, PETSC_COMM_SELF, PETSC_ERR_PLIB,
                "%s: %d blocks for %d rows, less than half full", one.rows.name.c_str(), (int)keys.blocks,
                (int)one.rows.n);
@@ -259,12 +259,15 @@ PetscErrorCode Quality()
 /// The whole order: each row once, of no rows none, and for a grid the same one in both spaces.
 PetscErrorCode Orders()
 {
+  std::vector<Space> spaces;
+
   PetscFunctionBeginUser;
+  PetscCall(Spaces(&spaces));
   for (const Rows &rows :
        {Rows(Problem(Builder("no_rows", 0, 0))), Rows(Problem(Builder("empty_rows", 20, 20))), Rows(Directed(5000, 4)),
         Rows(Lattice("27_points", 20, 21, 19, true)), Rows(conformance::Grid("grid_60x50", 60, 50, false))}) {
     std::vector<PetscInt> first;
-    for (const Space space : Spaces()) {
+    for (const Space space : spaces) {
       const Placed          placed(rows, space);
       std::vector<PetscInt> order((size_t)rows.n), sorted;
       BlockColours          found;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "../family.hpp"
+#include "spaces.hpp"
 
 #include "pc/tile/lu.hpp"
 
@@ -117,17 +118,6 @@ inline PetscErrorCode ToDense(const sparsegpu::products::TileBatch &tiles, Batch
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// Where batches can lie here.
-inline PetscErrorCode Spaces(std::vector<Space> *spaces)
-{
-  PetscBool device;
-
-  PetscFunctionBeginUser;
-  PetscCall(sparsegpu::DeviceFound(&device));
-  spaces->assign(1, Space::Host);
-  if (device) spaces->push_back(Space::Device);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 inline PetscErrorCode StreamOf(Space space, sparsegpu::Stream *stream)
 {
   PetscFunctionBeginUser;

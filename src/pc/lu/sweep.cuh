@@ -127,13 +127,23 @@ static __device__ __forceinline__ int CodeOf(const LuSolution<Number> &W, PetscI
   return way == Way::Paired && pivot ? W.pair[first + a] : 0;
 }
 
-/// As many blocks as run at a time, or as there is work for, which is done for `groups` of columns.
-template <class Kernel> static PetscErrorCode Blocks(Kernel *kernel, PetscInt wanted, int groups, unsigned *blocks)
+/// The next task, the same in all threads; the last one is done with what is shared, which `claimed` is, too.
+static __device__ __forceinline__ unsigned long long Claim(unsigned long long *ticket, unsigned long long *claimed)
+{
+  __syncthreads();
+  if (threadIdx.x == 0) *claimed = atomicAdd(ticket, 1ull);
+  __syncthreads();
+  return *claimed;
+}
+
+/// As many blocks of so many threads as run at a time, or as there is work for, which is done for `groups` of columns.
+template <class Kernel>
+static PetscErrorCode Blocks(Kernel *kernel, int threads, PetscInt wanted, int groups, unsigned *blocks)
 {
   PetscInt resident;
 
   PetscFunctionBegin;
-  PetscCall(ResidentBlocks(reinterpret_cast<const void *>(kernel), THREADS, 0, &resident));
+  PetscCall(ResidentBlocks(reinterpret_cast<const void *>(kernel), threads, 0, &resident));
   *blocks = static_cast<unsigned>(PetscMax(PetscCount(1), PetscMin(PetscCount(wanted) * groups, PetscCount(resident))));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -10,16 +10,6 @@ template <class Number> constexpr int SWEPT_THREADS = 32 * SHARES *SweptTriangle
 
 constexpr int SWEPT_BLOCKS = 3;
 
-/// The next task, the same in all threads; the last one is done with what is shared.
-template <class Number>
-static __device__ __forceinline__ unsigned long long Claim(unsigned long long *ticket, SweptTile<Number> *S)
-{
-  __syncthreads();
-  if (threadIdx.x == 0) S->claimed = atomicAdd(ticket, 1ull);
-  __syncthreads();
-  return S->claimed;
-}
-
 /// sum += entries of a warp's columns, u-th entry(u), times their unknowns, lane u's at unknown, if `there`: waits for
 /// these.
 template <int columns, class Number, class Entry>
@@ -45,7 +35,7 @@ template <Way way, class Number> static __global__ void __launch_bounds__(SWEPT_
   const Place                  P;
 
   for (;;) {
-    const unsigned long long claimed = Claim(W.report->ticket + launch, &S);
+    const unsigned long long claimed = Claim(W.report->ticket + launch, &S.claimed);
     if (claimed >= static_cast<unsigned long long>(count)) return;
     const SolveItem            item = items[claimed];
     const PetscInt             f = item.front, first = V.first[f];
@@ -64,9 +54,9 @@ template <Way way, class Number> static __global__ void __launch_bounds__(SWEPT_
       if (k0 / 32 <= P.half) { // the same in all lanes
 #pragma unroll
         for (int u = 0; u < COLUMNS; u++) {
-          const int  k                 = k0 + u;
-          const bool there             = active && k < P.row;
-          S.triangle.At(P.row, k0 + u) = there ? F.Forward(i, begin + k, begin + k0 / 32 * 32) : Number(0);
+          const int  k            = k0 + u;
+          const bool there        = active && k < P.row;
+          S.triangle.At(P.row, k) = there ? F.Forward(i, begin + k, begin + k0 / 32 * 32) : Number(0);
         }
       }
       if (P.share == 0) S.triangle.inverse[P.row] = transpose && active ? Inverse(F.Pivot(i)) : Number(1);
@@ -107,7 +97,7 @@ template <Way way, class Number> static __global__ void __launch_bounds__(SWEPT_
   const int                    l = ROWS - 1 - P.row; // the last row comes first
 
   for (;;) {
-    const unsigned long long claimed = Claim(W.report->ticket + launch, &S);
+    const unsigned long long claimed = Claim(W.report->ticket + launch, &S.claimed);
     if (claimed >= static_cast<unsigned long long>(count)) return;
     const SolveItem            item = items[claimed];
     const PetscInt             f = item.front, first = V.first[f];
@@ -154,18 +144,6 @@ template <Way way, class Number> static __global__ void __launch_bounds__(SWEPT_
   }
 }
 
-/// As many blocks as run at a time, or as there are items.
-template <class Number, class Kernel>
-static PetscErrorCode SweptBlocks(Kernel *kernel, PetscInt items, unsigned *blocks)
-{
-  PetscInt resident;
-
-  PetscFunctionBegin;
-  PetscCall(ResidentBlocks(reinterpret_cast<const void *>(kernel), SWEPT_THREADS<Number>, 0, &resident));
-  *blocks = static_cast<unsigned>(PetscMax(PetscInt(1), PetscMin(items, resident)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 template <Way way, class Number> static PetscErrorCode Sweep(const FrontsView &V, const SolveLists &L, bool forward,
                                                              const LuSolution<Number> &W, cudaStream_t s)
 {
@@ -174,10 +152,10 @@ template <Way way, class Number> static PetscErrorCode Sweep(const FrontsView &V
 
   PetscFunctionBegin;
   if (forward) {
-    PetscCall(SweptBlocks<Number>(forward_large_kernel<way, Number>, L.forward_count, &blocks));
+    PetscCall(Blocks(forward_large_kernel<way, Number>, threads, L.forward_count, 1, &blocks));
     forward_large_kernel<way, Number><<<blocks, threads, 0, s>>>(V, L.forward, L.forward_count, 1, W);
   } else {
-    PetscCall(SweptBlocks<Number>(backward_large_kernel<way, Number>, L.backward_count, &blocks));
+    PetscCall(Blocks(backward_large_kernel<way, Number>, threads, L.backward_count, 1, &blocks));
     backward_large_kernel<way, Number><<<blocks, threads, 0, s>>>(V, L.backward, L.backward_count, 2, W);
   }
   SparseGPUCallCUDA(cudaPeekAtLastError());

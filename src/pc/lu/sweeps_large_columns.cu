@@ -94,16 +94,6 @@ template <bool up, class Number> __device__ __forceinline__ void Eliminate(const
     if (keep && lane == k) v[c] = x;
   }
 }
-
-/// The next task, the same in all threads; the last one is done with what is shared.
-template <class Number>
-__device__ __forceinline__ unsigned long long Claim(unsigned long long *ticket, Shared<Number> *S)
-{
-  __syncthreads();
-  if (threadIdx.x == 0) S->claimed = atomicAdd(ticket, 1ull);
-  __syncthreads();
-  return S->claimed;
-}
 } // namespace
 
 template <Way way, class Number> static __global__ void __launch_bounds__(THREADS)
@@ -116,7 +106,7 @@ template <Way way, class Number> static __global__ void __launch_bounds__(THREAD
   const PetscCount          shift = warp * WARP_COLUMNS * W.stride;
 
   for (;;) {
-    const unsigned long long claimed = Claim(W.report->ticket + launch, &S);
+    const unsigned long long claimed = Claim(W.report->ticket + launch, &S.claimed);
     if (claimed >= static_cast<unsigned long long>(count)) return;
     const SolveItem            item = items[claimed];
     const PetscInt             f = item.front, first = V.first[f];
@@ -171,7 +161,7 @@ template <Way way, class Number> static __global__ void __launch_bounds__(THREAD
   const PetscCount          shift = warp * WARP_COLUMNS * W.stride;
 
   for (;;) {
-    const unsigned long long claimed = Claim(W.report->ticket + launch, &S);
+    const unsigned long long claimed = Claim(W.report->ticket + launch, &S.claimed);
     if (claimed >= static_cast<unsigned long long>(count)) return;
     const SolveItem            item = items[claimed];
     const PetscInt             f = item.front, first = V.first[f];
@@ -225,10 +215,10 @@ template <Way way, class Number> static PetscErrorCode Sweep(const FrontsView &V
 
   PetscFunctionBegin;
   if (forward) {
-    PetscCall(Blocks(forward_columns_kernel<way, Number>, L.forward_count, 1, &blocks));
+    PetscCall(Blocks(forward_columns_kernel<way, Number>, THREADS, L.forward_count, 1, &blocks));
     forward_columns_kernel<way, Number><<<blocks, THREADS, 0, s>>>(V, L.forward, L.forward_count, 1, W);
   } else {
-    PetscCall(Blocks(backward_columns_kernel<way, Number>, L.backward_count, 1, &blocks));
+    PetscCall(Blocks(backward_columns_kernel<way, Number>, THREADS, L.backward_count, 1, &blocks));
     backward_columns_kernel<way, Number><<<blocks, THREADS, 0, s>>>(V, L.backward, L.backward_count, 2, W);
   }
   SparseGPUCallCUDA(cudaPeekAtLastError());

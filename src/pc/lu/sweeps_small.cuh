@@ -235,11 +235,11 @@ static PetscErrorCode Sweep(const FrontsView &V, const SolveLists &L, bool forwa
 
   PetscFunctionBegin;
   if (forward) {
-    PetscCall(Blocks(forward_small_kernel<way, ROWS, columns, Number>, wanted, groups, &blocks));
+    PetscCall(Blocks(forward_small_kernel<way, ROWS, columns, Number>, THREADS, wanted, groups, &blocks));
     forward_small_kernel<way, ROWS, columns, Number>
         <<<blocks, THREADS, 0, s>>>(V, L.small, L.small_count, spread, 0, W);
   } else {
-    PetscCall(Blocks(backward_small_kernel<way, ROWS, columns, Number>, wanted, groups, &blocks));
+    PetscCall(Blocks(backward_small_kernel<way, ROWS, columns, Number>, THREADS, wanted, groups, &blocks));
     backward_small_kernel<way, ROWS, columns, Number>
         <<<blocks, THREADS, 0, s>>>(V, L.small, L.small_count, spread, 3, W);
   }

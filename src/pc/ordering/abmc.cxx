@@ -156,9 +156,9 @@ private:
 /// (docs/performance.md). Blocks grown by rounds are less regular: 512 rows make a fifth more levels than the host's.
 constexpr PetscInt SMALL = 256, LARGE = 512;
 
-PetscInt SuitableBlock(const RowPattern &A)
+PetscInt SuitableBlock(PetscInt rows, double nonzeros)
 {
-  return A.nonzeros / A.rows >= 16 ? LARGE : SMALL;
+  return rows > 0 && nonzeros >= 16.0 * rows ? LARGE : SMALL;
 }
 } // namespace
 
@@ -171,7 +171,7 @@ PetscErrorCode BlockMulticolour(const RowPattern &A, PetscInt block, PetscInt *o
   PetscFunctionBegin;
   *found = BlockColours();
   if (A.rows == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  const PetscInt suits = block > 0 ? block : SuitableBlock(A);
+  const PetscInt suits = block > 0 ? block : SuitableBlock(A.rows, A.nonzeros);
   if (threads == 0) threads = Cores();
   PetscCall(KeysOfBoxes(A, suits, threads, &keys, &boxes));
   if (!boxes && A.space == Space::Host) {
@@ -193,15 +193,12 @@ PetscErrorCode BlockMulticolour(const RowPattern &A, PetscInt block, PetscInt *o
 /// 0 if no option says it.
 static PetscErrorCode ReadBlock(Mat A, PetscInt *block)
 {
-  PetscBool  set;
-  MatInfo    info;
-  RowPattern rows;
+  PetscBool set;
+  MatInfo   info;
 
   PetscFunctionBegin;
   PetscCall(MatGetInfo(A, MAT_LOCAL, &info));
-  rows.rows     = A->rmap->n;
-  rows.nonzeros = static_cast<PetscInt>(info.nz_used);
-  *block        = rows.rows > 0 ? SuitableBlock(rows) : SMALL;
+  *block = SuitableBlock(A->rmap->n, info.nz_used);
   PetscOptionsBegin(PetscObjectComm((PetscObject)A), ((PetscObject)A)->prefix, "Ordering abmc", "Mat");
   PetscOptionsObject->options = ((PetscObject)A)->options;
   PetscCall(PetscOptionsInt("-mat_ordering_abmc_block",

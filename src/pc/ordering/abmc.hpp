@@ -3,7 +3,6 @@
 /// Method for Parallel Multi-Threaded Sparse Triangular Solver in ICCG Method", IPDPS 2012.
 #pragma once
 
-#include <vector>
 #include "pc/ordering/grid.hpp"
 
 namespace sparsegpu::ordering

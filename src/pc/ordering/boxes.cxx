@@ -1,7 +1,6 @@
 /// Boxes of a grid and their colours, which need no graph of blocks: one pass over the entries tells whether they lead
 /// to neighbouring boxes alone.
 #include "pc/ordering/boxes.hpp"
-#include "mat/rows/sort_coordinates.hpp"
 #include "pc/ordering/in_parts.hpp"
 #include "pc/ordering/keys.hpp"
 #include "pc/ordering/operations.hpp"
@@ -85,11 +84,8 @@ PetscErrorCode KeysOfBoxes(const RowPattern &A, PetscInt block, int threads, Row
   const bool alternate = !diagonal;
   int        several   = 0; // directions with more than one box
   for (const PetscInt count : boxes.count) several += count > 1;
-  keys->blocks     = boxes.count[0] * boxes.count[1] * boxes.count[2];
-  keys->colours    = PetscInt(1) << (alternate && several > 0 ? 1 : several);
-  keys->block_bits = rows::BitsUpTo(keys->blocks - 1);
-  keys->bits       = keys->block_bits + rows::BitsUpTo(keys->colours - 1);
-  PetscCall(keys->key.Allocate(static_cast<size_t>(A.rows), A.space));
+  PetscCall(keys->Allocate(A.space, A.rows, PetscInt(1) << (alternate && several > 0 ? 1 : several),
+                           boxes.count[0] * boxes.count[1] * boxes.count[2]));
   PetscCall(ForRows(A, threads, [&](PetscInt) {
     return KeyOfBox{boxes, alternate, keys->block_bits, place.data(), keys->key.data()};
   }));

@@ -50,24 +50,37 @@ PetscErrorCode FindGraph(const RowPattern &A, const PetscInt *of, Growth *g)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// run(number, left), from number 1 on, until a round does not set *left to its number. Waits for each.
+template <class Run> PetscErrorCode Rounds(Space space, const Run &run)
+{
+  const unsigned  none = 0;
+  Array<unsigned> left;
+  unsigned        number = 0, last;
+
+  PetscFunctionBegin;
+  PetscCall(left.Copy(&none, 1, space));
+  do {
+    PetscCall(run(++number, left.data()));
+    PetscCall(left.ToHost(&last));
+  } while (last == number);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// Roots of the nodes, as many as fit.
 PetscErrorCode FindRoots(Space space, PetscInt nodes, const NodeGraph &graph, Array<State> *state)
 {
-  const unsigned  none = 0;
-  Array<State>    other;
-  Array<unsigned> undecided;
-  unsigned        round = 0, last = 1;
+  Array<State> other;
 
   PetscFunctionBegin;
   PetscCall(state->Allocate(static_cast<size_t>(nodes), space));
   PetscCall(other.Allocate(static_cast<size_t>(nodes), space));
-  PetscCall(undecided.Copy(&none, 1, space));
   PetscCall(ForEach(space, nodes, BeginRoots{graph, state->data()}));
-  do {
-    PetscCall(ForEach(space, nodes, DecideRoots{graph, state->data(), ++round, other.data(), undecided.data()}));
+  PetscCall(Rounds(space, [&](unsigned round, unsigned *undecided) {
+    PetscFunctionBegin;
+    PetscCall(ForEach(space, nodes, DecideRoots{graph, state->data(), round, other.data(), undecided}));
     std::swap(*state, other);
-    PetscCall(undecided.ToHost(&last));
-  } while (last == round);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -129,24 +142,19 @@ PetscErrorCode GrowBlocks(const RowPattern &A, PetscInt block, Growth *g)
 /// colour [nodes] of the blocks, and how many.
 PetscErrorCode Colour(Space space, const Growth &g, Array<int> *colour, PetscInt *colours)
 {
-  const unsigned   none          = 0;
   int              used[COLOURS] = {};
   Array<int>       used_there;
-  Array<unsigned>  uncoloured;
   std::vector<int> none_yet;
-  unsigned         round = 0, last = 1;
 
   PetscFunctionBegin;
   PetscCallCXX(none_yet.assign(static_cast<size_t>(g.nodes), -1));
   PetscCall(colour->Take(std::move(none_yet), space));
   PetscCall(used_there.Copy(used, COLOURS, space));
-  PetscCall(uncoloured.Copy(&none, 1, space));
-  do {
-    PetscCall(ForEach(space, g.nodes,
-                      ColourBlocks{g.graph.i.data(), g.graph.j.data(), ++round, colour->data(), used_there.data(),
-                                   uncoloured.data()}));
-    PetscCall(uncoloured.ToHost(&last));
-  } while (last == round);
+  PetscCall(Rounds(space, [&](unsigned round, unsigned *uncoloured) {
+    return ForEach(
+        space, g.nodes,
+        ColourBlocks{g.graph.i.data(), g.graph.j.data(), round, colour->data(), used_there.data(), uncoloured});
+  }));
   PetscCall(used_there.ToHost(used));
   *colours = static_cast<PetscInt>(std::count(used, used + COLOURS, 1));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -157,17 +165,15 @@ PetscErrorCode KeysOfGraph(const RowPattern &A, PetscInt block, RowKeys *keys)
 {
   Growth     g;
   Array<int> colour;
+  PetscInt   colours = 0;
 
   PetscFunctionBegin;
   PetscCheck(static_cast<PetscCount>(A.rows) <= MOST_NODES, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "%" PetscInt_FMT " rows, more than the %lld that have numbers", A.rows,
              static_cast<long long>(MOST_NODES));
   PetscCall(GrowBlocks(A, block, &g));
-  PetscCall(Colour(A.space, g, &colour, &keys->colours));
-  keys->blocks     = g.nodes;
-  keys->block_bits = rows::BitsUpTo(g.nodes - 1);
-  keys->bits       = keys->block_bits + rows::BitsUpTo(keys->colours - 1);
-  PetscCall(keys->key.Allocate(static_cast<size_t>(A.rows), A.space));
+  PetscCall(Colour(A.space, g, &colour, &colours));
+  PetscCall(keys->Allocate(A.space, A.rows, colours, g.nodes));
   PetscCall(ForEach(A.space, A.rows, KeyOfBlock{g.of.data(), colour.data(), keys->block_bits, keys->key.data()}));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

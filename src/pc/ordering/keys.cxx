@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 #include "device/sort.hpp"
+#include "mat/rows/sort_coordinates.hpp"
 #include "petsc/compat.hpp"
 
 namespace sparsegpu::ordering
@@ -34,6 +35,17 @@ PetscErrorCode SortRows_Host(RowKeys *keys, Array<PetscInt> *order)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 } // namespace
+
+PetscErrorCode RowKeys::Allocate(Space space, PetscInt rows, PetscInt all_colours, PetscInt all_blocks)
+{
+  PetscFunctionBegin;
+  colours    = all_colours;
+  blocks     = all_blocks;
+  block_bits = rows::BitsUpTo(blocks - 1);
+  bits       = block_bits + rows::BitsUpTo(colours - 1);
+  PetscCall(key.Allocate(static_cast<size_t>(rows), space));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 PetscErrorCode SortRows(Space space, RowKeys *keys, Array<PetscInt> *order)
 {

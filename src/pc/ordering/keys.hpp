@@ -11,6 +11,9 @@ struct RowKeys {
   Array<unsigned long long> key;                      ///< [rows] colour << block_bits | block
   int                       bits = 0, block_bits = 0; ///< of a key, of its block
   PetscInt                  colours = 0, blocks = 0;
+
+  /// Room for keys of so many rows, colours and blocks.
+  PetscErrorCode Allocate(Space space, PetscInt rows, PetscInt colours, PetscInt blocks);
 };
 
 /// Blocks of at most `block` rows that are boxes of a regular grid, with 2 colours, or 4 in two and 8 in three

@@ -1,7 +1,6 @@
 /// The candidates of leastfill on a compressed graph without dense nodes.
 #pragma once
 
-#include <functional>
 #include "pc/ordering/cost.hpp"
 #include "pc/ordering/graph.hpp"
 #include "pc/ordering/leastfill.hpp"
@@ -44,15 +43,12 @@ private:
     Outcome  outcome;
     Indices  order;
   };
-  /// Makes a call that throws where memory is lacking.
-  using Attempt = std::function<void(const std::function<void()> &)>;
-
   PetscErrorCode RunFast();
   PetscErrorCode RunPetsc(const char type[]);
   PetscErrorCode RunDissection();
   Found          FindDegree() const;
   Found          FindLevels(int threads) const; ///< threads: as ByLevels() has them
-  void           FindBeside(PetscInt begun, const Attempt &attempt, Found *degree, Found *levels);
+  bool           FindBeside(PetscInt begun, Found *degree, Found *levels);
   PetscInt       ComponentAhead() const;
   void           DissectAhead(PetscInt component);
   Found          Evaluate(Outcome outcome, Indices &&order) const;

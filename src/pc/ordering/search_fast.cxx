@@ -2,8 +2,6 @@
 /// grids, beside each other. On many cores METIS begins beside them where they are expected to call for it; its order
 /// is dropped if they do not, so that the order that is taken does not depend on the number of cores.
 #include <algorithm>
-#include <atomic>
-#include <functional>
 #include <numeric>
 #include <stdexcept>
 #include <thread>
@@ -34,6 +32,17 @@ constexpr double   MANY_NEIGHBOURS = 8;
 /// PETSc's minimum degree takes long where nodes have many neighbours, or are many.
 constexpr PetscInt  QMD_NODES = 100000, QMD_ANY = 5000;
 constexpr PetscReal QMD_NEIGHBOURS = 5;
+
+/// Whether a call, which throws where memory is lacking, came to its end.
+template <class Call> bool HasMemory(const Call &call)
+{
+  try {
+    call();
+    return true;
+  } catch (const std::exception &) {
+    return false;
+  }
+}
 
 /// Makes a call, which does not throw, in a thread of its own; where there is no thread the constructor makes it. The
 /// destructor waits for the thread, which takes none of the program's signals: METIS may have handlers for them.
@@ -83,7 +92,6 @@ PetscInt Search::ComponentAhead() const
   return likely && GetLibrary(LibraryId::Metis).built && cores_ >= MANY_CORES ? largest : -1;
 }
 
-/// Where memory lacks nothing is lost: METIS is called again if its order pays.
 void Search::DissectAhead(PetscInt component)
 {
   Indices part(component_);
@@ -104,10 +112,12 @@ Search::Found Search::FindLevels(int threads) const
   return Evaluate({true, ""}, ByLevels(graph_.pattern, threads));
 }
 
-/// Both, beside each other and beside METIS's order of component `begun`, unless that is -1.
-void Search::FindBeside(PetscInt begun, const Attempt &attempt, Found *degree, Found *levels)
+/// Both, beside each other and beside METIS's order of component `begun`, unless that is -1. Returns whether there was
+/// memory for both; where METIS lacks some nothing is lost: it is called again if its order pays.
+bool Search::FindBeside(PetscInt begun, Found *degree, Found *levels)
 {
-  const bool ahead = begun >= 0;
+  const bool ahead      = begun >= 0;
+  bool       has_degree = false, has_levels = false;
 #if defined(SPARSEGPU_HAVE_CUDA)
   CublasBeside cublas(ahead && space_ == Space::Device);
   const auto   open = [&] { // METIS is expected to halve the operations
@@ -116,55 +126,46 @@ void Search::FindBeside(PetscInt begun, const Attempt &attempt, Found *degree, F
 #else
   const auto open = [] {};
 #endif
-  const Beside degrees([&] {
-    attempt([&] { *degree = FindDegree(); });
-    open();
-  });
-  if (!ahead) {
-    attempt([&] { *levels = FindLevels(0); });
-    return;
+  {
+    const Beside degrees([&] {
+      has_degree = HasMemory([&] { *degree = FindDegree(); });
+      open();
+    });
+    if (ahead) {
+      const Beside one([&] { has_levels = HasMemory([&] { *levels = FindLevels(1); }); });
+      if (!HasMemory([&] { DissectAhead(begun); })) ahead_ = Ahead();
+    } else {
+      has_levels = HasMemory([&] { *levels = FindLevels(0); });
+    }
   }
-  const Beside one([&] { attempt([&] { *levels = FindLevels(1); }); });
-  try {
-    DissectAhead(begun);
-  } catch (const std::exception &) {
-    ahead_ = Ahead();
-  }
+  return has_degree && has_levels;
 }
 
 PetscErrorCode Search::RunFast()
 {
-  const Library    &amd  = GetLibrary(LibraryId::Amd);
-  const PetscInt    n    = graph_.pattern.n;
-  const bool        wide = amd.built && factorizations_ > 0 && n >= MANY_NODES;
-  PetscLogDouble    part = 1; // DegreeAgainstLevels()
-  std::atomic<bool> lacks_memory{false};
-  Found             degree, levels;
+  const Library &amd    = GetLibrary(LibraryId::Amd);
+  const PetscInt n      = graph_.pattern.n;
+  const bool     wide   = amd.built && factorizations_ > 0 && n >= MANY_NODES;
+  PetscLogDouble part   = 1; // DegreeAgainstLevels()
+  bool           memory = true;
+  Found          degree, levels;
 
   PetscFunctionBegin;
-  const Attempt attempt = [&](const std::function<void()> &call) {
-    try {
-      call();
-    } catch (const std::exception &) {
-      lacks_memory = true;
-    }
-  };
-  if (wide && components_ == 1 && n >= TOLD_BY_A_PART) attempt([&] { part = DegreeAgainstLevels(graph_); });
+  if (wide && components_ == 1 && n >= TOLD_BY_A_PART) memory = HasMemory([&] { part = DegreeAgainstLevels(graph_); });
   levels_alone_     = part > MORE;
   const bool both   = wide && !levels_alone_ && cores_ > 1;
   const bool by_amd = amd.built && !levels_alone_;
-  if (both) PetscCallCXX(FindBeside(ComponentAhead(), attempt, &degree, &levels));
-  if (by_amd && !both) attempt([&] { degree = FindDegree(); });
-  if (by_amd && !lacks_memory) {
+  if (both && memory) PetscCallCXX(memory = FindBeside(ComponentAhead(), &degree, &levels));
+  if (by_amd && !both && memory) memory = HasMemory([&] { degree = FindDegree(); });
+  if (by_amd && memory) {
     degree_ = degree.costs;
     PetscCallCXX(Take(amd.type, std::move(degree)));
   }
-  if (!lacks_memory && WorthMore()) {
-    if (!both) attempt([&] { levels = FindLevels(0); });
-    if (!lacks_memory) PetscCallCXX(Take(MATORDERINGND, std::move(levels)));
+  if (memory && WorthMore()) {
+    if (!both) memory = HasMemory([&] { levels = FindLevels(0); });
+    if (memory) PetscCallCXX(Take(MATORDERINGND, std::move(levels)));
   }
-  PetscCheck(!lacks_memory, PETSC_COMM_SELF, PETSC_ERR_MEM, "No memory for the orderings of %" PetscInt_FMT " nodes",
-             n);
+  PetscCheck(memory, PETSC_COMM_SELF, PETSC_ERR_MEM, "No memory for the orderings of %" PetscInt_FMT " nodes", n);
   const PetscReal neighbours = static_cast<PetscReal>(graph_.pattern.j.size()) / PetscMax(1, n);
   if (!amd.built && (n <= QMD_ANY || (n <= QMD_NODES && neighbours <= QMD_NEIGHBOURS)) && WorthMore())
     PetscCall(RunPetsc(MATORDERINGQMD));
