@@ -34,6 +34,23 @@ PetscErrorCode Same()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/// A cycle of more vectors than have room in shared memory, and little else, for the sanitizer.
+PetscErrorCode Brief()
+{
+  const Option memory("-sparsegpu_device_shared_memory", "49152"); // which is read once
+  System       matrix;
+
+  PetscFunctionBeginUser;
+  PetscCall(matrix.Create(nonsymmetric::Convection(5, 24, 21, 1, 0.2, true)));
+  for (const std::string &type : DenseTypes()) {
+    Columns s;
+    PetscCall(s.Create(matrix.A, 3, type));
+    PetscCall(s.Fill());
+    PetscCall(CompareSmall(s, "brief", "-pc_type jacobi -ksp_rtol 1e-30 -ksp_max_it 54 -ksp_gmres_restart 56"));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /// Columns end one after the other.
 PetscErrorCode Leaving()
 {
@@ -83,5 +100,5 @@ int main(int argc, char **argv)
 {
   Solver = {KSPSPARSEGPUGMRES, KSPGMRES, "-ksp_sparsegpugmres_together"};
   Way    = {"whole cycles in one launch on the GPU", "-ksp_sparsegpugmres_persistent off"};
-  return Main(argc, argv, help, {{"same", Same}, {"leaving", Leaving}, {"long", Long}});
+  return Main(argc, argv, help, {{"same", Same}, {"brief", Brief}, {"leaving", Leaving}, {"long", Long}});
 }
