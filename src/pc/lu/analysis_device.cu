@@ -120,20 +120,28 @@ PetscErrorCode DeviceEngine::TakeTree()
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/// What the sweeps visit of large fronts, so many rows at a time.
-PetscErrorCode DeviceEngine::TakeItems(PetscInt rows, SolveItemArrays *items)
+/// What the sweeps visit of large fronts, so many rows at a time: of the fronts of a step first the pivots, which their
+/// others wait for. `taken`: others go along with pivots of one item.
+PetscErrorCode DeviceEngine::TakeItems(PetscInt rows, PetscInt taken, SolveItemArrays *items)
 {
   const FrontTree       &tree = analysis_->tree;
   const FrontPlan       &plan = analysis_->plan;
   std::vector<SolveItem> forward, backward;
 
   PetscFunctionBegin;
-  for (PetscInt k = plan.FirstLarge(); k < static_cast<PetscInt>(plan.step.size()); k++) {
-    const PetscInt f = plan.step[k], p = tree.Pivots(f), r = tree.Others(f);
-    const PetscInt own = (p + rows - 1) / rows, tiles = own + (r + rows - 1) / rows;
-    for (PetscInt t = 0; t < tiles; t++) {
-      PetscCallCXX(forward.push_back(SolveItem{f, t}));
-      if (t < own) PetscCallCXX(backward.push_back(SolveItem{f, t}));
+  for (PetscInt s = SMALL_CLASSES; s < plan.Steps(); s++) {
+    for (PetscInt k = plan.step_begin[s]; k < plan.step_begin[s + 1]; k++) {
+      const PetscInt f = plan.step[k], own = (tree.Pivots(f) + rows - 1) / rows;
+      for (PetscInt t = 0; t < own; t++) {
+        PetscCallCXX(forward.push_back(SolveItem{f, t}));
+        PetscCallCXX(backward.push_back(SolveItem{f, t}));
+      }
+    }
+    for (PetscInt k = plan.step_begin[s]; k < plan.step_begin[s + 1]; k++) {
+      const PetscInt f = plan.step[k], own = (tree.Pivots(f) + rows - 1) / rows;
+      const PetscInt others = (tree.Others(f) + rows - 1) / rows;
+      for (PetscInt t = own == 1 ? taken / rows : 0; t < others; t++)
+        PetscCallCXX(forward.push_back(SolveItem{f, own + t}));
     }
   }
   std::reverse(backward.begin(), backward.end());
@@ -152,8 +160,8 @@ PetscErrorCode DeviceEngine::TakeLists()
   for (PetscInt k = 0; k < plan.FirstLarge(); k++)
     small_rows_ = PetscMax(small_rows_, tree.Pivots(plan.step[k]) + tree.Others(plan.step[k]));
   PetscCall(TakeCopy(&list_, plan.step));
-  PetscCall(TakeItems(SweptRows(NumberBytes()), &single_));
-  PetscCall(TakeItems(LU_TILE, &columns_));
+  PetscCall(TakeItems(SweptRows(NumberBytes()), TAKEN_ALONG, &single_));
+  PetscCall(TakeItems(LU_TILE, 0, &columns_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -44,16 +44,30 @@ template <Way way, class Number> struct Factors {
     return i < p ? lower + TileBegin(p, tile) + (k - tile) * (p - tile) + i - tile : upper + (i - p) + k * (m - p);
   }
   /// `tile`: the tile of column k.
-  __device__ Number Forward(PetscCount i, PetscCount k, PetscCount tile) const
+  __device__ const Number *ForwardPlace(PetscCount i, PetscCount k, PetscCount tile) const
   {
-    return half ? *L(i, k, tile) : way == Way::Transposed ? *U(k, i) : lower[i + k * m];
+    return half ? L(i, k, tile) : way == Way::Transposed ? U(k, i) : lower + (i + k * m);
+  }
+  __device__ Number Forward(PetscCount i, PetscCount k, PetscCount tile) const { return *ForwardPlace(i, k, tile); }
+  /// Between columns of Forward() that are stored side by side, of one tile, or between such rows.
+  __device__ PetscCount ForwardApart(PetscCount i, PetscCount tile) const
+  {
+    return half ? (i < p ? p - tile : m - p) : way == Way::Plain || i < p ? m : p;
   }
   /// `tile`: the tile of column i.
+  __device__ const Number *BackwardPlace(PetscCount i, PetscCount k, PetscCount tile) const
+  {
+    return half ? L(k, i, tile) : way == Way::Transposed ? lower + (k + i * m) : U(i, k);
+  }
   __device__ Number Backward(PetscCount i, PetscCount k, PetscCount tile) const
   {
-    if (half) return conjugate ? Conj(*L(k, i, tile)) : *L(k, i, tile);
-    return way == Way::Transposed ? lower[k + i * m] : *U(i, k);
+    return Mirrored(*BackwardPlace(i, k, tile));
   }
+  __device__ PetscCount BackwardApart(PetscCount k, PetscCount tile) const
+  {
+    return half ? (k < p ? p - tile : m - p) : way == Way::Transposed || k < p ? m : p;
+  }
+  __device__ Number Mirrored(const Number &v) const { return half && conjugate ? Conj(v) : v; }
   __device__ Number Pivot(PetscCount k) const { return lower[half ? TileColumn(p, k) + k : k + k * m]; }
 };
 template <Way way, class Number>

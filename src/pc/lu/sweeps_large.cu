@@ -1,167 +1,220 @@
-/// The sweeps over large fronts with one column: a block takes the next rows of a front by ticket; its warps share the
-/// columns before them, wait for their unknowns, and multiply with the inverse of the rows' triangle.
-#include "pc/lu/swept_tile.cuh"
+/// The sweeps over large fronts with one column: a block takes the next rows of a front by ticket, adds up what the
+/// columns before them take, and multiplies with the inverse of the rows' triangle. A front whose pivots are all of one
+/// block has its other rows taken along by it, with unknowns that no other block waits for.
+#include "pc/lu/swept_products.cuh"
 
 namespace sparsegpu::lu
 {
 
-/// Threads of a block; and blocks that a multiprocessor has at a time at least: 80 registers a thread of 256.
-template <class Number> constexpr int SWEPT_THREADS = 32 * SHARES *SweptTriangle<Number>::HALVES;
-
-constexpr int SWEPT_BLOCKS = 3;
-
-/// sum += entries of a warp's columns, u-th entry(u), times their unknowns, lane u's at unknown, if `there`: waits for
-/// these.
-template <int columns, class Number, class Entry>
-static __device__ __forceinline__ void AddProducts(const Entry &entry, const Number *unknown, bool there, int launch,
-                                                   const LuSolution<Number> &W, Number &sum)
+namespace
 {
-  Number e[columns], x(0);
-#pragma unroll
-  for (int u = 0; u < columns; u++) e[u] = entry(u);
-  if (there) x = Await(unknown, W.spins, W.report->ticket + launch, W.report);
-  __syncwarp();
-#pragma unroll
-  for (int u = 0; u < columns; u++) sum = sum + e[u] * shuffle(x, u);
+/// Where entries of a column lie together.
+constexpr bool ForwardByRows(Way way)
+{
+  return way != Way::Transposed;
 }
-
-template <Way way, class Number> static __global__ void __launch_bounds__(SWEPT_THREADS<Number>, SWEPT_BLOCKS)
-    forward_large_kernel(FrontsView V, const SolveItem *items, PetscInt count, int launch, LuSolution<Number> W)
+constexpr bool BackwardByRows(Way way)
 {
-  using Place = SweptPlace<Number>;
-  __shared__ SweptTile<Number> S;
-  constexpr bool               transpose = way == Way::Transposed;
-  constexpr int                ROWS = Place::ROWS, COLUMNS = Place::COLUMNS;
-  const Place                  P;
+  return way == Way::Plain;
+}
+/// Blocks that a multiprocessor has at a time at least: 128 registers a thread, or 168.
+template <class Number> constexpr int SweptBlocks(bool by_rows)
+{
+  return by_rows || sizeof(Number) < sizeof(double) ? 4 : 3;
+}
+} // namespace
 
-  for (;;) {
-    const unsigned long long claimed = Claim(W.report->ticket + launch, &S.claimed);
-    if (claimed >= static_cast<unsigned long long>(count)) return;
-    const SolveItem            item = items[claimed];
-    const PetscInt             f = item.front, first = V.first[f];
-    const PetscCount           row_begin = V.row_begin[f];
-    const Factors<way, Number> F         = FactorsOf<way, Number>(V, f, W);
-    const PetscInt             p = static_cast<PetscInt>(F.p), m = static_cast<PetscInt>(F.m);
-    const PetscInt             tiles = Parts(p, ROWS);
-    const bool                 own   = item.tile < tiles; // rows of pivots
-    const PetscInt             begin = own ? item.tile * ROWS : p + (item.tile - tiles) * ROWS;
-    const PetscInt             i = begin + P.row, before = own ? item.tile : tiles;
-    const bool                 active = i < (own ? p : m);
-    Number                     sum(0);
+/// The front's other rows, as many as go along, of its unknowns S.x, which solve() finds between barriers; a thread has
+/// a row at a time.
+template <Way way, class Number, class Solve>
+static __device__ __forceinline__ void TakeAlong(const FrontsView &V, const Factors<way, Number> &F, PetscInt first,
+                                                 PetscCount row_begin, int launch, const LuSolution<Number> &W,
+                                                 SweptTile<Number> &S, const Solve &solve)
+{
+  constexpr int  COLUMNS = SweptPlace<Number>::COLUMNS;
+  const PetscInt p = static_cast<PetscInt>(F.p), m = static_cast<PetscInt>(F.m);
+  const PetscInt end = PetscMin(m, p + TAKEN_ALONG);
 
-    if (own) {
-      const int k0 = P.share * COLUMNS;
-      if (k0 / 32 <= P.half) { // the same in all lanes
+  for (PetscInt begin = p; begin == p || begin < end; begin += THREADS) {
+    const PetscInt i      = begin + static_cast<PetscInt>(threadIdx.x);
+    const bool     active = i < end;
+    Number         v[1]   = {Number(0)}, e[COLUMNS], sum(0), more(0);
+    const auto     load   = [&](PetscInt k0) {
 #pragma unroll
-        for (int u = 0; u < COLUMNS; u++) {
-          const int  k            = k0 + u;
-          const bool there        = active && k < P.row;
-          S.triangle.At(P.row, k) = there ? F.Forward(i, begin + k, begin + k0 / 32 * 32) : Number(0);
-        }
+      for (int u = 0; u < COLUMNS; u++)
+        e[u] = active && k0 + u < p ? F.Forward(i, k0 + u, k0 / LU_TILE * LU_TILE) : Number(0);
+    };
+    load(0);
+    if (active) Gather<way>(V, first, row_begin, p, i, launch, W, 0, v);
+    if (begin == p) solve();
+    for (PetscInt k0 = 0; k0 < p; k0 += COLUMNS) {
+      if (k0 > 0) load(k0);
+#pragma unroll
+      for (int u = 0; u < COLUMNS; u += 2) {
+        if (k0 + u < p) sum = sum + e[u] * S.x[k0 + u];
+        if (k0 + u + 1 < p) more = more + e[u + 1] * S.x[k0 + u + 1];
       }
-      if (P.share == 0) S.triangle.inverse[P.row] = transpose && active ? Inverse(F.Pivot(i)) : Number(1);
-      S.triangle.Invert();
     }
-    if (P.share == 0) {
-      Number v[1] = {Number(0)};
-      if (active) Gather<way>(V, first, row_begin, p, i, launch, W, 0, v);
-      __syncwarp();
-      if (way == Way::Paired) v[0] = TurnLanes<false>(CodeOf<way>(W, first, i, active && own), v[0]);
-      S.right[P.row] = v[0];
-    }
-    for (PetscInt tile = 0; tile < before; tile++) {
-      const PetscInt k0 = tile * ROWS + P.share * COLUMNS, k = k0 + P.lane;
-      AddProducts<COLUMNS>(
-          [&](int u) { return active && k0 + u < p ? F.Forward(i, k0 + u, k0 / LU_TILE * LU_TILE) : Number(0); },
-          W.y + first + k, P.lane < COLUMNS && k < p, launch, W, sum);
-    }
-    if (own) {
-      const Number x = SolveTile(S, P.row, sum);
-      if (active && P.share == 0) publish(W.y + first + i, x);
-    } else {
-      S.part[P.share][P.row] = sum;
-      __syncthreads();
-      if (active && P.share == 0) publish(W.parts + row_begin + i - p, Left(S, P.row));
-    }
+    if (active) publish(W.parts + row_begin + i - p, v[0] - (sum + more));
   }
 }
 
-template <Way way, class Number> static __global__ void __launch_bounds__(SWEPT_THREADS<Number>, SWEPT_BLOCKS)
-    backward_large_kernel(FrontsView V, const SolveItem *items, PetscInt count, int launch, LuSolution<Number> W)
+/// Takes an item through L, or U^T.
+template <Way way, class Number>
+static __device__ __forceinline__ void GoForward(const FrontsView &V, const SolveItem &item, int launch,
+                                                 const LuSolution<Number> &W, SweptTile<Number> &S)
 {
-  using Place = SweptPlace<Number>;
-  __shared__ SweptTile<Number> S;
-  constexpr bool               transpose = way == Way::Transposed, half = IsHalf(way), paired = way == Way::Paired;
-  constexpr int                ROWS = Place::ROWS, COLUMNS = Place::COLUMNS;
-  const Place                  P;
-  const int                    l = ROWS - 1 - P.row; // the last row comes first
+  using Place                          = SweptPlace<Number>;
+  constexpr bool             transpose = way == Way::Transposed;
+  constexpr int              ROWS      = Place::ROWS;
+  const Place                P;
+  const auto                 position = [](int row) { return row; };
+  const PetscInt             f = item.front, first = V.first[f];
+  const PetscCount           row_begin = V.row_begin[f];
+  const Factors<way, Number> F         = FactorsOf<way, Number>(V, f, W);
+  const PetscInt             p = static_cast<PetscInt>(F.p), m = static_cast<PetscInt>(F.m);
+  const PetscInt             tiles = Parts(p, ROWS);
+  const bool                 own   = item.tile < tiles; // rows of pivots
+  const PetscInt             begin = own ? item.tile * ROWS : p + (item.tile - tiles) * ROWS;
+  const PetscInt             limit = own ? p : m, before = own ? item.tile : tiles, i = begin + P.OwnRow();
 
+  if (own) {
+    S.Load(position, static_cast<int>(PetscMin(p - begin, PetscInt(ROWS))),
+           [&](int row, int k) { return F.Forward(begin + row, begin + k, begin + k / LU_TILE * LU_TILE); });
+    if (P.HasRows()) S.triangle.inverse[P.OwnRow()] = transpose && i < p ? Inverse(F.Pivot(i)) : Number(1);
+    if (tiles > 1) S.triangle.Invert();
+  }
+  if (P.HasRows()) {
+    Number v[1] = {Number(0)};
+    if (i < limit) Gather<way>(V, first, row_begin, p, i, launch, W, 0, v);
+    __syncwarp();
+    if (way == Way::Paired) v[0] = TurnLanes<false>(CodeOf<way>(W, first, i, own && i < p), v[0]);
+    S.right[P.OwnRow()] = v[0];
+  }
+  if (own && tiles == 1) {
+    TakeAlong<way>(V, F, first, row_begin, launch, W, S, [&] {
+      S.template Substitute<transpose>(static_cast<int>(p));
+      if (P.HasRows() && i < p) publish(W.y + first + i, S.x[P.OwnRow()]);
+    });
+    return;
+  }
+  SweptProducts<ForwardByRows(way), Number> products(S);
+  products.Take(
+      0, ROWS, before, limit - begin, p,
+      [&](PetscInt row, PetscInt k) { return F.ForwardPlace(begin + row, k, k / LU_TILE * LU_TILE); },
+      [&](PetscInt row, PetscInt k) { return F.ForwardApart(begin + row, k / LU_TILE * LU_TILE); },
+      [](const Number &v) { return v; }, W.y + first, [](PetscInt k) { return k; }, launch, W);
+  products.Tell(position);
+  if (own) {
+    const Number x = S.Solve(position);
+    if (P.HasRows() && i < p) publish(W.y + first + i, x);
+  } else {
+    __syncthreads();
+    if (P.HasRows() && i < m) publish(W.parts + row_begin + i - p, S.Left(P.OwnRow()));
+  }
+}
+
+/// Takes an item through U, or L^T.
+template <Way way, class Number>
+static __device__ __forceinline__ void GoBackward(const FrontsView &V, const SolveItem &item, int launch,
+                                                  const LuSolution<Number> &W, SweptTile<Number> &S)
+{
+  using Place                          = SweptPlace<Number>;
+  constexpr bool             transpose = way == Way::Transposed, half = IsHalf(way), paired = way == Way::Paired;
+  constexpr int              ROWS = Place::ROWS;
+  const Place                P;
+  const PetscInt             f = item.front, first = V.first[f];
+  const PetscInt            *row = V.row + V.row_begin[f];
+  const Factors<way, Number> F   = FactorsOf<way, Number>(V, f, W);
+  const PetscInt             p = static_cast<PetscInt>(F.p), m = static_cast<PetscInt>(F.m);
+  const PetscInt             begin = item.tile * ROWS, i = begin + P.OwnRow();
+  const bool                 whole    = p <= ROWS; // all pivots
+  const int                  last     = whole ? static_cast<int>(p) : ROWS;
+  const auto                 position = [&](int r) { return last - 1 - r; }; // the last row comes first
+  const auto                 place    = [&](PetscInt r, PetscInt k) {
+    return F.BackwardPlace(begin + r, k, begin + r / LU_TILE * LU_TILE);
+  };
+  const auto apart    = [&](PetscInt r, PetscInt k) { return F.BackwardApart(k, begin + r / LU_TILE * LU_TILE); };
+  const auto mirrored = [&](const Number &v) { return F.Mirrored(v); };
+
+  S.Load(position, last, [&](int r, int k) { return begin + k < p ? F.Mirrored(*place(r, begin + k)) : Number(0); });
+  if (P.HasRows() && P.OwnRow() < last) {
+    const int    l        = position(P.OwnRow());
+    const Number inverse  = !transpose && i < p ? Inverse(F.Pivot(i)) : Number(1);
+    const Number y        = i < p ? W.y[first + i] : Number(0);
+    S.triangle.inverse[l] = half ? Number(1) : inverse;
+    S.right[l]            = half ? y * inverse : y;
+  }
+  if (!whole) S.triangle.Invert();
+  // unknowns in the order in which they come: of the last others first, then of the last pivots
+  SweptProducts<BackwardByRows(way), Number> products(S);
+  const PetscInt                             others = Parts(m - p, ROWS), tiles = Parts(p, ROWS);
+  products.Take(
+      p + (others - 1) * ROWS, -ROWS, others, p - begin, m, place, apart, mirrored, W.x,
+      [&](PetscInt k) { return row[k - p]; }, launch, W);
+  products.Take((tiles - 1) * ROWS, -ROWS, tiles - 1 - item.tile, p - begin, p, place, apart, mirrored,
+                (paired ? W.turned : W.x) + first, [&](PetscInt k) { return transpose ? W.local_row[first + k] : k; },
+                launch, W);
+  products.Tell(position);
+  Number x(0);
+  if (whole) {
+    __syncthreads();
+    if (P.HasRows() && P.OwnRow() < last) S.right[P.OwnRow()] = S.Left(P.OwnRow());
+    S.template Substitute<!transpose && !half>(last);
+    if (P.HasRows() && P.OwnRow() < last) x = S.x[position(P.OwnRow())];
+  } else {
+    x = S.Solve(position);
+  }
+  if (!P.HasRows()) return;
+  if (paired && i < p) publish(W.turned + first + i, x);
+  if (paired) x = TurnLanes<true>(CodeOf<way>(W, first, i, i < p), x);
+  if (i < p) publish(W.x + first + (transpose || paired ? W.local_row[first + i] : i), x);
+}
+
+template <Way way, class Number>
+static __global__ void __launch_bounds__(THREADS, SweptBlocks<Number>(ForwardByRows(way)))
+    forward_large_kernel(FrontsView V, const SolveItem *items, PetscInt count, int launch, LuSolution<Number> W)
+{
+  __shared__ SweptTile<Number> S;
+
+  S.ClearParts();
   for (;;) {
     const unsigned long long claimed = Claim(W.report->ticket + launch, &S.claimed);
     if (claimed >= static_cast<unsigned long long>(count)) return;
-    const SolveItem            item = items[claimed];
-    const PetscInt             f = item.front, first = V.first[f];
-    const PetscInt            *row = V.row + V.row_begin[f];
-    const Factors<way, Number> F   = FactorsOf<way, Number>(V, f, W);
-    const PetscInt             p = static_cast<PetscInt>(F.p), m = static_cast<PetscInt>(F.m);
-    const PetscInt             begin = item.tile * ROWS, i = begin + P.row, tile_of_i = begin + 32 * P.half;
-    const bool                 active = i < p;
-    Number                     sum(0);
+    GoForward<way>(V, items[claimed], launch, W, S);
+  }
+}
 
-    if (P.share * COLUMNS / 32 <= l / 32) { // the same in all lanes
-#pragma unroll
-      for (int u = 0; u < COLUMNS; u++) {
-        const int      k    = P.share * COLUMNS + u;
-        const PetscInt at   = begin + ROWS - 1 - k;
-        S.triangle.At(l, k) = k < l && at < p ? F.Backward(i, at, tile_of_i) : Number(0);
-      }
-    }
-    if (P.share == 0) {
-      const Number inverse  = !transpose && active ? Inverse(F.Pivot(i)) : Number(1);
-      const Number y        = active ? W.y[first + i] : Number(0);
-      S.triangle.inverse[l] = half ? Number(1) : inverse;
-      S.right[l]            = half ? y * inverse : y;
-    }
-    S.triangle.Invert();
-    for (PetscInt k0 = p + P.share * COLUMNS; k0 < m; k0 += ROWS) { // the others' unknowns have long been there
-      const PetscInt k     = k0 + P.lane;
-      const bool     there = P.lane < COLUMNS && k < m;
-      AddProducts<COLUMNS>([&](int u) { return active && k0 + u < m ? F.Backward(i, k0 + u, tile_of_i) : Number(0); },
-                           W.x + (there ? row[k - p] : 0), there, launch, W, sum);
-    }
-    for (PetscInt tile = (p - 1) / ROWS; tile > item.tile; tile--) {
-      const PetscInt k0 = tile * ROWS + P.share * COLUMNS, k = k0 + P.lane;
-      const bool     there = P.lane < COLUMNS && k < p;
-      AddProducts<COLUMNS>([&](int u) { return k0 + u < p ? F.Backward(i, k0 + u, tile_of_i) : Number(0); },
-                           (paired ? W.turned : W.x) + first + (transpose && there ? W.local_row[first + k] : k), there,
-                           launch, W, sum);
-    }
-    Number x = SolveTile(S, l, sum);
-    if (P.share > 0) continue;
-    if (paired && active) publish(W.turned + first + i, x);
-    if (paired) x = TurnLanes<true>(CodeOf<way>(W, first, i, active), x);
-    if (active) publish(W.x + first + (transpose || paired ? W.local_row[first + i] : i), x);
+template <Way way, class Number>
+static __global__ void __launch_bounds__(THREADS, SweptBlocks<Number>(BackwardByRows(way)))
+    backward_large_kernel(FrontsView V, const SolveItem *items, PetscInt count, int launch, LuSolution<Number> W)
+{
+  __shared__ SweptTile<Number> S;
+
+  S.ClearParts();
+  for (;;) {
+    const unsigned long long claimed = Claim(W.report->ticket + launch, &S.claimed);
+    if (claimed >= static_cast<unsigned long long>(count)) return;
+    GoBackward<way>(V, items[claimed], launch, W, S);
   }
 }
 
 template <Way way, class Number> static PetscErrorCode Sweep(const FrontsView &V, const SolveLists &L, bool forward,
                                                              const LuSolution<Number> &W, cudaStream_t s)
 {
-  constexpr int threads = SWEPT_THREADS<Number>;
-  unsigned      blocks;
+  unsigned blocks;
 
   PetscFunctionBegin;
   if (forward) {
-    PetscCall(Blocks(forward_large_kernel<way, Number>, threads, L.forward_count, 1, &blocks));
-    forward_large_kernel<way, Number><<<blocks, threads, 0, s>>>(V, L.forward, L.forward_count, 1, W);
+    PetscCall(Blocks(forward_large_kernel<way, Number>, THREADS, L.forward_count, 1, &blocks));
+    forward_large_kernel<way, Number><<<blocks, THREADS, 0, s>>>(V, L.forward, L.forward_count, 1, W);
   } else {
-    PetscCall(Blocks(backward_large_kernel<way, Number>, threads, L.backward_count, 1, &blocks));
-    backward_large_kernel<way, Number><<<blocks, threads, 0, s>>>(V, L.backward, L.backward_count, 2, W);
+    PetscCall(Blocks(backward_large_kernel<way, Number>, THREADS, L.backward_count, 1, &blocks));
+    backward_large_kernel<way, Number><<<blocks, THREADS, 0, s>>>(V, L.backward, L.backward_count, 2, W);
   }
   SparseGPUCallCUDA(cudaPeekAtLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
 template <class Number> PetscErrorCode SweepLargeFronts_CUDA(const FrontsView &fronts, const SolveLists &lists,
                                                              bool forward, bool transpose,
                                                              const LuSolution<Number> &work, Stream stream)

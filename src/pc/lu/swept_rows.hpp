@@ -14,4 +14,9 @@ constexpr PetscInt SweptRows(size_t bytes)
 }
 template <class Number> constexpr int SWEPT_ROWS = SweptRows(sizeof(Number));
 
+/// Other rows that the block of a front's pivots takes along where it has all of these: most large fronts have few
+/// pivots, and a block that has a few rows waits longer than it works.
+constexpr PetscInt TAKEN_ALONG = 512;
+static_assert(TAKEN_ALONG % (2 * LU_TILE) == 0, "of whole blocks");
+
 } // namespace sparsegpu::lu

@@ -1,8 +1,9 @@
-/// Rows of a large front that a thread block takes through a sweep with one column, and the inverse of their triangle:
-/// with it all unknowns of the rows come at once, instead of one after the other. The inverse is found while the block
-/// waits for unknowns of other blocks. Unlike substitution this is not backward stable: the error grows with the
-/// inverse of the 64 rows, which the residual of a refined solve shows and its next step repairs. Du Croz & Higham,
-/// "Stability of methods for matrix inversion", IMA J. Numer. Anal. 12(1), 1992.
+/// Rows of a large front that a thread block takes through a sweep with one column. Where the front has more pivots
+/// than a block has rows, with the inverse of their triangle: all unknowns of the rows come at once, instead of one
+/// after the other. The inverse is found while the block waits for unknowns of other blocks. Unlike substitution this
+/// is not backward stable: the error grows with the inverse of the 64 rows, which the residual of a refined solve shows
+/// and its next step repairs. Du Croz & Higham, "Stability of methods for matrix inversion", IMA J. Numer. Anal. 12(1),
+/// 1992.
 #pragma once
 
 #include "pc/lu/sweep.cuh"
@@ -13,16 +14,44 @@ namespace sparsegpu::lu
 
 namespace
 {
+constexpr int SHARES = WARPS; ///< of the columns that rows are multiplied with, each a warp's
+
+/// Two neighbours in shared memory, by one instruction where it can: the first at an even place.
+template <class Number> struct Two {
+  Number first, second;
+
+  __device__ explicit Two(const Number *at)
+  {
+    struct alignas(sizeof(Number) < 16 ? 2 * sizeof(Number) : 16) Aligned {
+      Number first, second;
+    };
+    const Aligned two = *reinterpret_cast<const Aligned *>(at);
+    first             = two.first;
+    second            = two.second;
+  }
+};
+
+/// Which rows and which columns a thread has: lanes have a row of each 32, warps shares of the columns.
+template <class Number> struct SweptPlace {
+  static constexpr int ROWS = SWEPT_ROWS<Number>, HALVES = ROWS / 32, COLUMNS = ROWS / SHARES;
+  const int            lane = threadIdx.x % 32, share = threadIdx.x / 32;
+
+  __device__ int Row(int h) const { return 32 * h + lane; }
+  /// Of the warps that have rows by themselves, the first HALVES ones: the thread's.
+  __device__ int  OwnRow() const { return 32 * share + lane; }
+  __device__ bool HasRows() const { return share < HALVES; }
+};
+
 /// A lower triangle [rows x rows] in blocks of 32 x 32, those of its first 32 rows first, and then its inverse.
 template <class Number> struct SweptTriangle {
-  static constexpr int HALVES = SWEPT_ROWS<Number> / 32, PITCH = 33; ///< rows in different banks
-  Number               entry[2 * HALVES - 1][32][PITCH];
-  Number               inverse[SWEPT_ROWS<Number>]; ///< of the entries on the diagonal
+  static constexpr int HALVES = SWEPT_ROWS<Number> / 32, PITCH = 34; ///< pairs of rows in different banks
+  alignas(16) Number entry[2 * HALVES - 1][32][PITCH];
+  Number inverse[SWEPT_ROWS<Number>]; ///< of the entries on the diagonal
 
   __device__ Number       &At(int row, int k) { return entry[row / 32 + k / 32][row % 32][k % 32]; }
   __device__ const Number *Row(int row, int k) const { return &entry[row / 32 + k / 32][row % 32][k % 32]; }
 
-  /// Of all threads of a block, 4 * HALVES warps; begins and ends with a barrier.
+  /// Of all threads of a block; begins and ends with a barrier.
   __device__ void Invert()
   {
     const int warp = threadIdx.x / 32;
@@ -44,10 +73,15 @@ private:
 #pragma unroll
     for (int k = 0; k < 32; k++) x[k] = Number(k == lane ? 1 : 0);
 #pragma unroll
-    for (int k = 0; k < 32; k++) {
-      x[k] = x[k] * diagonal[k];
+    for (int k = 0; k < 32; k += 2) {
+      x[k]     = x[k] * diagonal[k];
+      x[k + 1] = (x[k + 1] - block[k + 1][k] * x[k]) * diagonal[k + 1];
 #pragma unroll
-      for (int i = k + 1; i < 32; i++) x[i] = x[i] - block[i][k] * x[k];
+      for (int i = k + 2; i < 32; i++) {
+        const Two<Number> two(block[i] + k);
+        x[i] = x[i] - two.first * x[k];
+        x[i] = x[i] - two.second * x[k + 1];
+      }
     }
     __syncwarp(); // all have read
 #pragma unroll
@@ -56,15 +90,23 @@ private:
   /// The block below the diagonal becomes the product of A and B, one of which it is, times -1 if `minus`.
   __device__ void Multiply(const Number (*A)[PITCH], const Number (*B)[PITCH], bool minus)
   {
-    constexpr int COLUMNS = 4; // 32 / (4 * HALVES) of a warp
+    constexpr int COLUMNS = 32 / WARPS; // of a warp
     const int     lane = threadIdx.x % 32, first = static_cast<int>(threadIdx.x) / 32 * COLUMNS;
     Number        sum[COLUMNS];
 #pragma unroll
     for (int c = 0; c < COLUMNS; c++) sum[c] = Number(0);
-#pragma unroll 4
-    for (int k = 0; k < 32; k++)
+#pragma unroll 2
+    for (int k = 0; k < 32; k += 2) {
+      const Two<Number> a(A[lane] + k);
 #pragma unroll
-      for (int c = 0; c < COLUMNS; c++) sum[c] = sum[c] + A[lane][k] * B[k][first + c];
+      for (int c = 0; c < COLUMNS; c += 2) {
+        const Two<Number> upper(B[k] + first + c), lower(B[k + 1] + first + c);
+        sum[c]     = sum[c] + a.first * upper.first;
+        sum[c + 1] = sum[c + 1] + a.first * upper.second;
+        sum[c]     = sum[c] + a.second * lower.first;
+        sum[c + 1] = sum[c + 1] + a.second * lower.second;
+      }
+    }
     __syncthreads();
 #pragma unroll
     for (int c = 0; c < COLUMNS; c++) entry[1][lane][first + c] = minus ? Number(0) - sum[c] : sum[c];
@@ -72,55 +114,108 @@ private:
   }
 };
 
-constexpr int SHARES = 4; ///< of the columns that rows are multiplied with, each a warp's
-
 /// What a block shares. Rows are in the order in which their unknowns come.
 template <class Number> struct SweptTile {
+  static constexpr int  ROWS = SWEPT_ROWS<Number>;
   SweptTriangle<Number> triangle;
-  Number                right[SWEPT_ROWS<Number>];           ///< before what earlier unknowns take from it
-  Number                part[SHARES][SWEPT_ROWS<Number>];    ///< of that, by the shares
-  Number                product[SHARES][SWEPT_ROWS<Number>]; ///< of the inverse with what is left
-  unsigned long long    claimed;
+  Number                right[ROWS];                 ///< before what earlier unknowns take from it
+  Number                part[SHARES][ROWS];          ///< of that, by the shares
+  Number                product[SHARES][ROWS];       ///< of the inverse with what is left
+  alignas(16) Number unknown[SHARES][ROWS / SHARES]; ///< that a warp's columns are multiplied with
+  Number             x[ROWS];                        ///< where the rows are all of a front's pivots
+  unsigned long long claimed;
+
+  /// right - parts of row k.
+  __device__ Number Left(int k) const
+  {
+    static_assert(SHARES == 4, "all of them");
+    return right[k] - ((part[0][k] + part[1][k]) + (part[2][k] + part[3][k]));
+  }
+  /// S.part as SweptProducts::Tell() wants it. To be followed by a barrier.
+  __device__ void ClearParts()
+  {
+    for (int k = static_cast<int>(threadIdx.x); k < SHARES * ROWS; k += THREADS) part[k / ROWS][k % ROWS] = Number(0);
+  }
+  /// The triangle of the rows at their positions; entry(row, row) of a position below its own, if that is below `last`.
+  /// To be followed by a barrier.
+  template <class Position, class Entry> __device__ void Load(const Position &position, int last, const Entry &entry)
+  {
+    using Place = SweptPlace<Number>;
+    const Place P;
+    Number      e[Place::HALVES][Place::COLUMNS];
+#pragma unroll
+    for (int u = 0; u < Place::COLUMNS; u++)
+#pragma unroll
+      for (int h = 0; h < Place::HALVES; h++) {
+        const int k = P.share * Place::COLUMNS + u, l = position(P.Row(h));
+        e[h][u] = k < l && l < last ? entry(P.Row(h), position(k)) : Number(0);
+      }
+#pragma unroll
+    for (int u = 0; u < Place::COLUMNS; u++)
+#pragma unroll
+      for (int h = 0; h < Place::HALVES; h++) {
+        const int k = P.share * Place::COLUMNS + u, l = position(P.Row(h));
+        if (k / 32 <= l / 32 && l >= 0) triangle.At(l, k) = e[h][u];
+      }
+  }
+  /// The unknown of own row l of the threads that have one, once the parts are there. All threads must call.
+  template <class Position> __device__ Number Solve(const Position &position)
+  {
+    using Place = SweptPlace<Number>;
+    const Place P;
+    const int   k0 = P.share * Place::COLUMNS;
+
+    __syncthreads();
+    if (P.lane < Place::COLUMNS) unknown[P.share][P.lane] = Left(k0 + P.lane);
+    __syncwarp();
+#pragma unroll
+    for (int h = 0; h < Place::HALVES; h++) {
+      const int l = position(P.Row(h));
+      Number    y(0), z(0);
+      if (k0 / 32 <= l / 32) { // the same in all lanes
+        const Number *const N = triangle.Row(l, k0);
+#pragma unroll
+        for (int u = 0; u < Place::COLUMNS; u += 2) {
+          const Two<Number> entries(N + u), unknowns(unknown[P.share] + u);
+          y = y + entries.first * unknowns.first;
+          z = z + entries.second * unknowns.second;
+        }
+      }
+      product[P.share][l] = y + z;
+    }
+    __syncthreads();
+    if (!P.HasRows()) return Number(0);
+    const int l = position(P.OwnRow());
+    return (product[0][l] + product[1][l]) + (product[2][l] + product[3][l]);
+  }
+  /// x from right by substitution, of `count` rows; `scaled`: the diagonal's inverses are in the triangle, otherwise it
+  /// is 1. Between barriers; all threads must call.
+  template <bool scaled> __device__ void Substitute(int count)
+  {
+    const int lane = threadIdx.x % 32;
+    const int warp = __shfl_sync(ALL_LANES, threadIdx.x / 32, 0); // the compiler sees that it is a warp's
+
+    for (int b = 0; 32 * b < count; b++) {
+      __syncthreads();
+      if (warp != b) continue;
+      const int    l       = 32 * b + lane;
+      const Number inverse = scaled ? triangle.inverse[l] : Number(1);
+      Number       v       = right[l];
+#pragma unroll 8
+      for (int k = 0; k < 32 * b; k++) v = v - triangle.At(l, k) * x[k];
+      if (scaled) v = v * inverse;
+#pragma unroll 8
+      for (int k = 0; k < count - 32 * b && k < 32; k++) {
+        const Number entry = scaled ? triangle.At(l, 32 * b + k) * inverse : triangle.At(l, 32 * b + k);
+        const Number known = shuffle(v, k), below = v - entry * known;
+        v = lane > k ? below : v; // other rows must not become NaN
+      }
+      x[l] = v;
+    }
+    __syncthreads();
+  }
 };
 static_assert(sizeof(SweptTile<Scalar>) <= 48 * 1024, "what a kernel can declare");
-
-/// Which row and which columns a thread has: lanes have the rows, in halves of 32; shares of columns go to the warps of
-/// a half.
-template <class Number> struct SweptPlace {
-  static constexpr int ROWS = SWEPT_ROWS<Number>, COLUMNS = ROWS / SHARES;
-  const int            lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  const int            half = warp / SHARES, share = warp % SHARES, row = 32 * half + lane;
-};
-
-/// right - parts of row k.
-template <class Number> static __device__ __forceinline__ Number Left(const SweptTile<Number> &S, int k)
-{
-  static_assert(SHARES == 4, "all of them");
-  return S.right[k] - ((S.part[0][k] + S.part[1][k]) + (S.part[2][k] + S.part[3][k]));
-}
-
-/// The unknown of a thread's row, which is the l-th one, for threads of the first share; sum: what earlier unknowns
-/// take from the row, the thread's part. All threads must call.
-template <class Number> static __device__ __forceinline__ Number SolveTile(SweptTile<Number> &S, int l, Number sum)
-{
-  using Place = SweptPlace<Number>;
-  const Place P;
-  const int   k0 = P.share * Place::COLUMNS;
-  Number      x(0);
-
-  S.part[P.share][l] = sum;
-  __syncthreads();
-  if (k0 / 32 <= l / 32) { // the same in all lanes
-    const Number        v = Left(S, k0 + P.lane % Place::COLUMNS);
-    const Number *const N = S.triangle.Row(l, k0);
-#pragma unroll
-    for (int u = 0; u < Place::COLUMNS; u++) x = x + N[u] * shuffle(v, u);
-  }
-  S.product[P.share][l] = x;
-  __syncthreads();
-  if (P.share > 0) return x;
-  return (S.product[0][l] + S.product[1][l]) + (S.product[2][l] + S.product[3][l]);
-}
 } // namespace
 
 } // namespace sparsegpu::lu
