@@ -121,8 +121,8 @@ PetscErrorCode DeviceEngine::TakeTree()
 }
 
 /// What the sweeps visit of large fronts, so many rows at a time: of the fronts of a step first the pivots, which their
-/// others wait for. `taken`: others go along with pivots of one item.
-PetscErrorCode DeviceEngine::TakeItems(PetscInt rows, PetscInt taken, SolveItemArrays *items)
+/// others wait for.
+PetscErrorCode DeviceEngine::TakeItems(PetscInt rows, SolveItemArrays *items)
 {
   const FrontTree       &tree = analysis_->tree;
   const FrontPlan       &plan = analysis_->plan;
@@ -140,7 +140,7 @@ PetscErrorCode DeviceEngine::TakeItems(PetscInt rows, PetscInt taken, SolveItemA
     for (PetscInt k = plan.step_begin[s]; k < plan.step_begin[s + 1]; k++) {
       const PetscInt f = plan.step[k], own = (tree.Pivots(f) + rows - 1) / rows;
       const PetscInt others = (tree.Others(f) + rows - 1) / rows;
-      for (PetscInt t = own == 1 ? taken / rows : 0; t < others; t++)
+      for (PetscInt t = own == 1 ? TAKEN_ALONG / rows : 0; t < others; t++)
         PetscCallCXX(forward.push_back(SolveItem{f, own + t}));
     }
   }
@@ -160,8 +160,8 @@ PetscErrorCode DeviceEngine::TakeLists()
   for (PetscInt k = 0; k < plan.FirstLarge(); k++)
     small_rows_ = PetscMax(small_rows_, tree.Pivots(plan.step[k]) + tree.Others(plan.step[k]));
   PetscCall(TakeCopy(&list_, plan.step));
-  PetscCall(TakeItems(SweptRows(NumberBytes()), TAKEN_ALONG, &single_));
-  PetscCall(TakeItems(LU_TILE, 0, &columns_));
+  PetscCall(TakeItems(SweptRows(NumberBytes()), &single_));
+  PetscCall(TakeItems(LU_TILE, &columns_));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -101,7 +101,7 @@ protected:
 private:
   PetscErrorCode TakeTree();
   PetscErrorCode TakeLists();
-  PetscErrorCode TakeItems(PetscInt rows, PetscInt taken, SolveItemArrays *items);
+  PetscErrorCode TakeItems(PetscInt rows, SolveItemArrays *items);
   PetscErrorCode MakeSteps();
   PetscErrorCode TakeMatrix();
   PetscErrorCode TakeTransposed();

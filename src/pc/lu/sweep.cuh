@@ -116,19 +116,20 @@ static __device__ __forceinline__ void AwaitColumns(const Number *p, PetscCount 
   }
 }
 
-/// Row a of a front before its own elimination, in columns that begin `shift` entries on: their right-hand sides, if it
-/// is a pivot's, and what the children leave.
+/// Row a of a front before its own elimination, in `count` columns that begin `shift` entries on: their right-hand
+/// sides, if it is a pivot's, and what the children leave.
 template <Way way, int columns, class Number>
 static __device__ void Gather(const FrontsView &V, PetscInt first, PetscCount row_begin, PetscInt p, PetscInt a,
-                              int launch, const LuSolution<Number> &W, PetscCount shift, Number (&v)[columns])
+                              int launch, const LuSolution<Number> &W, PetscCount shift, Number (&v)[columns],
+                              int count = columns)
 {
   const PetscInt   from   = a < p && Exchanged(way) ? W.local_row[first + a] : a;
   const PetscCount number = first + row_begin + from;
   Number           part[columns];
 #pragma unroll
-  for (int c = 0; c < columns; c++) v[c] = a < p ? W.b[shift + c * W.stride + first + from] : Number(0);
+  for (int c = 0; c < columns; c++) v[c] = a < p && c < count ? W.b[shift + c * W.stride + first + from] : Number(0);
   for (PetscInt s = V.source_begin[number]; s < V.source_begin[number + 1]; s++) {
-    AwaitColumns(W.parts + shift + V.source[s], W.stride, columns, launch, W, part);
+    AwaitColumns(W.parts + shift + V.source[s], W.stride, count, launch, W, part);
 #pragma unroll
     for (int c = 0; c < columns; c++) v[c] += part[c];
   }

@@ -1,13 +1,9 @@
-/// Rows of a large front that a thread block takes through a sweep with one column. Where the front has more pivots
-/// than a block has rows, with the inverse of their triangle: all unknowns of the rows come at once, instead of one
-/// after the other. The inverse is found while the block waits for unknowns of other blocks. Unlike substitution this
-/// is not backward stable: the error grows with the inverse of the 64 rows, which the residual of a refined solve shows
-/// and its next step repairs. Du Croz & Higham, "Stability of methods for matrix inversion", IMA J. Numer. Anal. 12(1),
-/// 1992.
+/// Rows of a large front that a thread block takes through a sweep with one column: by substitution where they are all
+/// of the front's pivots, with the inverse of their triangle where other blocks wait for them.
 #pragma once
 
-#include "pc/lu/sweep.cuh"
 #include "pc/lu/swept_rows.hpp"
+#include "pc/lu/swept_triangle.cuh"
 
 namespace sparsegpu::lu
 {
@@ -15,21 +11,6 @@ namespace sparsegpu::lu
 namespace
 {
 constexpr int SHARES = WARPS; ///< of the columns that rows are multiplied with, each a warp's
-
-/// Two neighbours in shared memory, by one instruction where it can: the first at an even place.
-template <class Number> struct Two {
-  Number first, second;
-
-  __device__ explicit Two(const Number *at)
-  {
-    struct alignas(sizeof(Number) < 16 ? 2 * sizeof(Number) : 16) Aligned {
-      Number first, second;
-    };
-    const Aligned two = *reinterpret_cast<const Aligned *>(at);
-    first             = two.first;
-    second            = two.second;
-  }
-};
 
 /// Which rows and which columns a thread has: lanes have a row of each 32, warps shares of the columns.
 template <class Number> struct SweptPlace {
@@ -44,7 +25,7 @@ template <class Number> struct SweptPlace {
 
 /// A lower triangle [rows x rows] in blocks of 32 x 32, those of its first 32 rows first, and then its inverse.
 template <class Number> struct SweptTriangle {
-  static constexpr int HALVES = SWEPT_ROWS<Number> / 32, PITCH = 34; ///< pairs of rows in different banks
+  static constexpr int HALVES = SWEPT_ROWS<Number> / 32, PITCH = SWEPT_PITCH;
   alignas(16) Number entry[2 * HALVES - 1][32][PITCH];
   Number inverse[SWEPT_ROWS<Number>]; ///< of the entries on the diagonal
 
@@ -56,7 +37,7 @@ template <class Number> struct SweptTriangle {
   {
     const int warp = threadIdx.x / 32;
     __syncthreads();
-    if (warp < HALVES) InvertOne(entry[2 * warp], inverse + 32 * warp);
+    if (warp < HALVES) InvertTriangle(entry[2 * warp], inverse + 32 * warp);
     __syncthreads();
     if constexpr (HALVES == 2) { // (A 0; B C) has the inverse (A^-1 0; -C^-1 B A^-1 C^-1)
       Multiply(entry[1], entry[0], false);
@@ -65,28 +46,6 @@ template <class Number> struct SweptTriangle {
   }
 
 private:
-  /// A lane has a column of the inverse.
-  __device__ void InvertOne(Number (*block)[PITCH], const Number *diagonal)
-  {
-    const int lane = threadIdx.x % 32;
-    Number    x[32];
-#pragma unroll
-    for (int k = 0; k < 32; k++) x[k] = Number(k == lane ? 1 : 0);
-#pragma unroll
-    for (int k = 0; k < 32; k += 2) {
-      x[k]     = x[k] * diagonal[k];
-      x[k + 1] = (x[k + 1] - block[k + 1][k] * x[k]) * diagonal[k + 1];
-#pragma unroll
-      for (int i = k + 2; i < 32; i++) {
-        const Two<Number> two(block[i] + k);
-        x[i] = x[i] - two.first * x[k];
-        x[i] = x[i] - two.second * x[k + 1];
-      }
-    }
-    __syncwarp(); // all have read
-#pragma unroll
-    for (int k = 0; k < 32; k++) block[k][lane] = x[k];
-  }
   /// The block below the diagonal becomes the product of A and B, one of which it is, times -1 if `minus`.
   __device__ void Multiply(const Number (*A)[PITCH], const Number (*B)[PITCH], bool minus)
   {
