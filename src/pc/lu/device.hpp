@@ -141,12 +141,12 @@ template <class Number> PetscErrorCode TakeApart_CUDA(const FrontsView &fronts, 
                                                       const LuWorkspace<Number> &work, Number *block, Stream stream);
 
 /// A part of a large front in a solve: rows of its pivots, or of its others, LU_TILE of them with several columns and
-/// SweptRows() with one.
+/// SweptRows() with one. Where the pivots are all of one part, that has up to TAKEN_ALONG of the others, too.
 struct SolveItem {
   PetscInt front, tile; ///< tiles of pivots first
 };
-/// What the sweeps visit. Lists in the order of the steps, items of the backward sweep from the last tile of pivots to
-/// the first.
+/// What the sweeps visit. Lists in the order of the steps, forward the pivots of a step's fronts before their others;
+/// items of the backward sweep from the last tile of pivots to the first.
 struct SolveLists {
   const PetscInt  *small;
   PetscInt         small_count, small_rows; ///< rows: of the largest of them
