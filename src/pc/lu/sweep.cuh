@@ -142,13 +142,20 @@ static __device__ __forceinline__ int CodeOf(const LuSolution<Number> &W, PetscI
   return way == Way::Paired && pivot ? W.pair[first + a] : 0;
 }
 
-/// The next task, the same in all threads; the last one is done with what is shared, which `claimed` is, too.
-static __device__ __forceinline__ unsigned long long Claim(unsigned long long *ticket, unsigned long long *claimed)
+/// Calls take() with item after item, as the block gets them by ticket, until none is left; with all threads, which are
+/// done with what is shared of the last one. `claimed` is shared.
+template <class Take> static __device__ __forceinline__ void EachItem(const SolveItem *items, PetscInt count,
+                                                                      unsigned long long *ticket,
+                                                                      unsigned long long *claimed, const Take &take)
 {
-  __syncthreads();
-  if (threadIdx.x == 0) *claimed = atomicAdd(ticket, 1ull);
-  __syncthreads();
-  return *claimed;
+  for (;;) {
+    __syncthreads();
+    if (threadIdx.x == 0) *claimed = atomicAdd(ticket, 1ull);
+    __syncthreads();
+    const unsigned long long next = *claimed;
+    if (next >= static_cast<unsigned long long>(count)) return;
+    take(items[next]);
+  }
 }
 
 /// As many blocks of so many threads as run at a time, or as there is work for, which is done for `groups` of columns.

@@ -178,11 +178,8 @@ static __global__ void __launch_bounds__(THREADS, SweptBlocks<Number>(ForwardByR
   __shared__ SweptTile<Number> S;
 
   S.ClearParts();
-  for (;;) {
-    const unsigned long long claimed = Claim(W.report->ticket + launch, &S.claimed);
-    if (claimed >= static_cast<unsigned long long>(count)) return;
-    GoForward<way>(V, items[claimed], launch, W, S);
-  }
+  EachItem(items, count, W.report->ticket + launch, &S.claimed,
+           [&](const SolveItem &item) { GoForward<way>(V, item, launch, W, S); });
 }
 
 template <Way way, class Number>
@@ -192,11 +189,8 @@ static __global__ void __launch_bounds__(THREADS, SweptBlocks<Number>(BackwardBy
   __shared__ SweptTile<Number> S;
 
   S.ClearParts();
-  for (;;) {
-    const unsigned long long claimed = Claim(W.report->ticket + launch, &S.claimed);
-    if (claimed >= static_cast<unsigned long long>(count)) return;
-    GoBackward<way>(V, items[claimed], launch, W, S);
-  }
+  EachItem(items, count, W.report->ticket + launch, &S.claimed,
+           [&](const SolveItem &item) { GoBackward<way>(V, item, launch, W, S); });
 }
 
 template <Way way, class Number> static PetscErrorCode Sweep(const FrontsView &V, const SolveLists &L, bool forward,
@@ -215,6 +209,7 @@ template <Way way, class Number> static PetscErrorCode Sweep(const FrontsView &V
   SparseGPUCallCUDA(cudaPeekAtLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
 template <class Number> PetscErrorCode SweepLargeFronts_CUDA(const FrontsView &fronts, const SolveLists &lists,
                                                              bool forward, bool transpose,
                                                              const LuSolution<Number> &work, Stream stream)

@@ -144,11 +144,8 @@ template <Way way, class Number> static __global__ void __launch_bounds__(THREAD
 {
   __shared__ Shared<Number> S;
 
-  for (;;) {
-    const unsigned long long claimed = Claim(W.report->ticket + launch, &S.claimed);
-    if (claimed >= static_cast<unsigned long long>(count)) return;
-    GoForward<way>(V, items[claimed], launch, W, S);
-  }
+  EachItem(items, count, W.report->ticket + launch, &S.claimed,
+           [&](const SolveItem &item) { GoForward<way>(V, item, launch, W, S); });
 }
 
 template <Way way, class Number> static __global__ void __launch_bounds__(THREADS, SWEPT_BLOCKS)
@@ -156,11 +153,8 @@ template <Way way, class Number> static __global__ void __launch_bounds__(THREAD
 {
   __shared__ Shared<Number> S;
 
-  for (;;) {
-    const unsigned long long claimed = Claim(W.report->ticket + launch, &S.claimed);
-    if (claimed >= static_cast<unsigned long long>(count)) return;
-    GoBackward<way>(V, items[claimed], launch, W, S);
-  }
+  EachItem(items, count, W.report->ticket + launch, &S.claimed,
+           [&](const SolveItem &item) { GoBackward<way>(V, item, launch, W, S); });
 }
 
 template <Way way, class Number> static PetscErrorCode Sweep(const FrontsView &V, const SolveLists &L, bool forward,

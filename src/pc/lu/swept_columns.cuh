@@ -181,17 +181,7 @@ template <bool up, class Number> __device__ __forceinline__ void MultiplyInverse
   }
   __syncwarp();
 #pragma unroll 4
-  for (int k = 0; k < LU_TILE; k += 2) {
-    const Two<Number> entries(S.triangle[l] + k);
-#pragma unroll
-    for (int c = 0; c < WARP_COLUMNS; c += 2) {
-      const Two<Number> upper(x[k] + first + c), lower(x[k + 1] + first + c);
-      v[c]     = v[c] + entries.first * upper.first;
-      v[c + 1] = v[c + 1] + entries.first * upper.second;
-      v[c]     = v[c] + entries.second * lower.first;
-      v[c + 1] = v[c + 1] + entries.second * lower.second;
-    }
-  }
+  for (int k = 0; k < LU_TILE; k += 2) AddTwoRows(Two<Number>(S.triangle[l] + k), x[k] + first, x[k + 1] + first, v);
 }
 } // namespace
 

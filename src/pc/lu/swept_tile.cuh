@@ -55,17 +55,7 @@ private:
 #pragma unroll
     for (int c = 0; c < COLUMNS; c++) sum[c] = Number(0);
 #pragma unroll 2
-    for (int k = 0; k < 32; k += 2) {
-      const Two<Number> a(A[lane] + k);
-#pragma unroll
-      for (int c = 0; c < COLUMNS; c += 2) {
-        const Two<Number> upper(B[k] + first + c), lower(B[k + 1] + first + c);
-        sum[c]     = sum[c] + a.first * upper.first;
-        sum[c + 1] = sum[c + 1] + a.first * upper.second;
-        sum[c]     = sum[c] + a.second * lower.first;
-        sum[c + 1] = sum[c + 1] + a.second * lower.second;
-      }
-    }
+    for (int k = 0; k < 32; k += 2) AddTwoRows(Two<Number>(A[lane] + k), B[k] + first, B[k + 1] + first, sum);
     __syncthreads();
 #pragma unroll
     for (int c = 0; c < COLUMNS; c++) entry[1][lane][first + c] = minus ? Number(0) - sum[c] : sum[c];

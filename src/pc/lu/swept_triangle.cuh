@@ -28,6 +28,21 @@ template <class Number> struct Two {
   }
 };
 
+/// sum += a.first and a.second times `columns` entries from `upper` and from `lower` on, each at an even place.
+template <int columns, class Number>
+__device__ __forceinline__ void AddTwoRows(const Two<Number> &a, const Number *upper, const Number *lower,
+                                           Number (&sum)[columns])
+{
+#pragma unroll
+  for (int c = 0; c < columns; c += 2) {
+    const Two<Number> b(upper + c), d(lower + c);
+    sum[c]     = sum[c] + a.first * b.first;
+    sum[c + 1] = sum[c + 1] + a.first * b.second;
+    sum[c]     = sum[c] + a.second * d.first;
+    sum[c + 1] = sum[c + 1] + a.second * d.second;
+  }
+}
+
 /// The lower triangle below the diagonal, of whose entries `diagonal` has the inverses, becomes its inverse. Of a warp:
 /// a lane has a column.
 template <class Number> __device__ void InvertTriangle(Number (*block)[SWEPT_PITCH], const Number *diagonal)
