@@ -52,13 +52,13 @@ inline Backward Measure(const Problem &p, const std::vector<PetscScalar> &b, con
 }
 
 inline PetscErrorCode SolveFor(Mat A, Mat F, const std::vector<PetscScalar> &b, bool transpose,
-                               std::vector<PetscScalar> *x)
+                               std::vector<PetscScalar> *x, const std::string &type = VECSTANDARD)
 {
   const PetscScalar *array;
   Vec                from, to;
 
   PetscFunctionBeginUser;
-  PetscCall(CreateVector(A, Op::Plain, false, VECSTANDARD, &from));
+  PetscCall(CreateVector(A, Op::Plain, false, type, &from));
   PetscCall(VecDuplicate(from, &to));
   PetscCall(SetVector(from, b));
   PetscCall(transpose ? MatSolveTranspose(F, from, to) : MatSolve(F, from, to));

@@ -1,8 +1,8 @@
 /// Direct solves with several right-hand sides against the same ones alone.
 #pragma once
 
+#include "backward.hpp"
 #include "columns.hpp"
-#include "direct.hpp"
 
 namespace testing
 {
@@ -28,23 +28,6 @@ inline PetscErrorCode SolveTogether(Mat F, PetscInt rows, const Columns &b, bool
                PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s, column %d: other bits the second time", what.c_str(), (int)c);
   PetscCall(MatDestroy(&B));
   PetscCall(MatDestroy(&X));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-inline PetscErrorCode SolveAlone(Mat A, Mat F, const std::vector<PetscScalar> &rhs, bool transpose,
-                                 std::vector<PetscScalar> *solution)
-{
-  const PetscScalar *from;
-  Vec                b, x;
-
-  PetscFunctionBeginUser;
-  PetscCall(MatCreateVecs(A, &x, &b));
-  PetscCall(SetVector(b, rhs));
-  PetscCall(transpose ? MatSolveTranspose(F, b, x) : MatSolve(F, b, x));
-  PetscCall(VecGetArrayRead(x, &from));
-  solution->assign(from, from + rhs.size());
-  PetscCall(VecRestoreArrayRead(x, &from));
-  PetscCall(VecDestroy(&b));
-  PetscCall(VecDestroy(&x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -95,8 +78,10 @@ inline PetscErrorCode CheckColumns(const Problem &p, Mat A, Mat F, const std::ve
 {
   std::vector<PetscScalar> alone;
   Columns                  b, x;
+  VecType                  own;
 
   PetscFunctionBeginUser;
+  PetscCall(MatGetVecType(A, &own));
   for (size_t c = 0; c < kinds.size(); ++c) b.push_back(Column(p.rows, 7 + (PetscInt)c, kinds[c]));
   PetscCall(SolveTogether(F, p.rows, b, transpose, type, what, &x));
   for (size_t c = 0; c < kinds.size(); ++c) {
@@ -108,7 +93,7 @@ inline PetscErrorCode CheckColumns(const Problem &p, Mat A, Mat F, const std::ve
       continue;
     }
     PetscCall(CheckBackwardOf(p, b[c], x[c], transpose, where, slack));
-    PetscCall(SolveAlone(A, F, b[c], transpose, &alone));
+    PetscCall(SolveFor(A, F, b[c], transpose, &alone, own));
     if (p.rows > 0) PetscCall(CheckNear(p, b[c], x[c], alone, transpose, where, slack));
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -127,19 +127,19 @@ PetscErrorCode DeviceEngine::TakeItems(PetscInt rows, SolveItemArrays *items)
   const FrontTree       &tree = analysis_->tree;
   const FrontPlan       &plan = analysis_->plan;
   std::vector<SolveItem> forward, backward;
+  const auto             parts = [&](PetscInt n) { return (n + rows - 1) / rows; };
 
   PetscFunctionBegin;
   for (PetscInt s = SMALL_CLASSES; s < plan.Steps(); s++) {
     for (PetscInt k = plan.step_begin[s]; k < plan.step_begin[s + 1]; k++) {
-      const PetscInt f = plan.step[k], own = (tree.Pivots(f) + rows - 1) / rows;
+      const PetscInt f = plan.step[k], own = parts(tree.Pivots(f));
       for (PetscInt t = 0; t < own; t++) {
         PetscCallCXX(forward.push_back(SolveItem{f, t}));
         PetscCallCXX(backward.push_back(SolveItem{f, t}));
       }
     }
     for (PetscInt k = plan.step_begin[s]; k < plan.step_begin[s + 1]; k++) {
-      const PetscInt f = plan.step[k], own = (tree.Pivots(f) + rows - 1) / rows;
-      const PetscInt others = (tree.Others(f) + rows - 1) / rows;
+      const PetscInt f = plan.step[k], own = parts(tree.Pivots(f)), others = parts(tree.Others(f));
       for (PetscInt t = own == 1 ? TAKEN_ALONG / rows : 0; t < others; t++)
         PetscCallCXX(forward.push_back(SolveItem{f, own + t}));
     }
